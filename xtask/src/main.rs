@@ -1,2 +1,18 @@
-//! The command line.
-fn main() {}
+//! The command line: from a vanilla proof to a verified Groth16 proof.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod cmd;
+mod console;
+mod failure;
+mod files;
+mod interrupt;
+mod memory;
+mod progress;
+mod size;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cmd::run(std::env::args_os())
+}

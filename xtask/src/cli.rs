@@ -1,0 +1,237 @@
+//! The commands and their flags.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::size::Size;
+
+/// A Groth16 prover for Filecoin's circuits.
+#[derive(Debug, Parser)]
+#[command(name = "xtask", version, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print one JSON object as the last line of standard output; everything else goes to standard error.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// From a vanilla proof to a verified Groth16 proof.
+    Prove(Prove),
+    /// Verify a proof: exit code 0 for a valid one, 1 for an invalid one, 2 for unusable input.
+    Verify(Verify),
+    /// Make test parameters. Whoever knows their seed can forge proofs.
+    Setup(Setup),
+    /// Compile a circuit, into the cache or a file.
+    Compile(Compile),
+    /// Counts, densities and digest of a circuit.
+    Inspect(Inspect),
+    /// Synthesis alone.
+    SynthOnly(SynthOnly),
+    /// Medians, rates and shares of the floor.
+    Bench(Bench),
+    /// Comparisons with bellperson and storage-proofs, from their own workspace (needs cargo and the sources).
+    Peers(Peers),
+    /// What continuous integration runs (needs cargo and the sources).
+    Ci(Ci),
+}
+
+/// Where the arithmetic runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// A device where there is one, otherwise the processor.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// A CUDA device, or exit code 3.
+    Cuda,
+}
+
+/// Which statement to prove.
+#[derive(Args, Debug)]
+pub struct Source {
+    /// The circuit: porep, winning, window or update, with a sector size (porep-2KiB, window-32GiB, …).
+    #[arg(long, value_name = "NAME", default_value = "winning-2KiB")]
+    pub circuit: String,
+    /// The vanilla proof; several for the sectors or partitions of one proof. Default: the embedded one.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "synthetic")]
+    pub input: Vec<PathBuf>,
+    /// Prove a synthetic sector, made from this seed.
+    #[arg(long, value_name = "SEED")]
+    pub synthetic: Option<u64>,
+    /// Only this partition, counted from 0.
+    #[arg(long, value_name = "K")]
+    pub partition: Option<usize>,
+}
+
+/// Flags of `prove`.
+#[derive(Args, Debug)]
+pub struct Prove {
+    #[command(flatten)]
+    pub source: Source,
+    /// The number of synthetic sectors.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub sectors: usize,
+    /// The parameter file. Default: the ceremony's from FIL_PROOFS_PARAMETER_CACHE, otherwise test parameters.
+    #[arg(long, value_name = "FILE")]
+    pub params: Option<PathBuf>,
+    /// A verifying key that the parameters must carry.
+    #[arg(long, value_name = "FILE")]
+    pub vk: Option<PathBuf>,
+    /// Where the arithmetic runs.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// The devices to use.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub device: Vec<u32>,
+    /// At most this much device memory (GiB, GB or MiB).
+    #[arg(long, value_name = "SIZE")]
+    pub device_memory: Option<Size>,
+    /// At most this much host memory (GiB, GB or MiB).
+    #[arg(long, value_name = "SIZE")]
+    pub host_memory: Option<Size>,
+    /// Prove this many times in one process.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Expected public inputs: JSON, an array per partition of 32-byte little-endian hex strings, without ONE.
+    #[arg(long, value_name = "FILE")]
+    pub public: Option<PathBuf>,
+    /// Return the proof without verifying it.
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Write a Chrome trace of the run.
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Write FILE.proof, FILE.public.json and FILE.vk.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Flags of `verify`.
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// The verifying key (a parameter file begins with one and will do).
+    #[arg(long, value_name = "FILE")]
+    pub vk: PathBuf,
+    /// 192 bytes a partition.
+    #[arg(long, value_name = "FILE")]
+    pub proof: PathBuf,
+    /// JSON: an array per partition of 32-byte little-endian hex strings, without ONE.
+    #[arg(long, value_name = "FILE")]
+    pub public: PathBuf,
+}
+
+/// Flags of `setup`.
+#[derive(Args, Debug)]
+pub struct Setup {
+    /// The circuit's name.
+    #[arg(long, value_name = "NAME")]
+    pub circuit: String,
+    /// Writes FILE.params and FILE.vk.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Makes the same parameters every time. Default: fresh randomness, forgotten afterwards.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Where the arithmetic runs.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+}
+
+/// Flags of `compile`.
+#[derive(Args, Debug)]
+pub struct Compile {
+    /// The circuit's name.
+    #[arg(long, value_name = "NAME")]
+    pub circuit: String,
+    /// Where the compiled circuit goes. Default: the cache.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Flags of `inspect`.
+#[derive(Args, Debug)]
+#[group(id = "which", required = true)]
+pub struct Inspect {
+    /// The circuit's name.
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub circuit: Option<String>,
+    /// Every circuit; with --check, every circuit that the file names.
+    #[arg(long, group = "which")]
+    pub all: bool,
+    /// Compare with the golden counts and digests of this file.
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub check: Option<PathBuf>,
+}
+
+/// How `synth-only` synthesises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SynthesisPath {
+    /// The whole assignment with a, b and c.
+    Classic,
+    /// The packed witness by native generators.
+    #[default]
+    Packed,
+}
+
+/// Flags of `synth-only`.
+#[derive(Args, Debug)]
+pub struct SynthOnly {
+    #[command(flatten)]
+    pub source: Source,
+    /// The number of iterations; the first has no capacity hint.
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: u32,
+    /// Which way.
+    #[arg(long, value_enum, default_value_t)]
+    pub path: SynthesisPath,
+}
+
+/// What `bench` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Subject {
+    /// Transforms.
+    Ntt,
+    /// Multi-scalar multiplications.
+    Msm,
+    /// Whole proofs.
+    Prove,
+    /// Synthesis.
+    Synthesis,
+}
+
+/// Flags of `bench`.
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// What to measure.
+    #[arg(value_enum)]
+    pub subject: Subject,
+    /// Sizes, as powers of two.
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    pub log_n: Vec<u32>,
+    /// Draw the table.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// Flags of `peers`.
+#[derive(Args, Debug)]
+pub struct Peers {
+    /// The comparison (prove, interop, …) and its flags; all of them without one.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<String>,
+}
+
+/// Flags of `ci`.
+#[derive(Args, Debug)]
+pub struct Ci {
+    /// Also run the ignored tests and the long sweeps.
+    #[arg(long)]
+    pub full: bool,
+}

@@ -1,0 +1,81 @@
+//! One module a command.
+
+mod ci;
+mod peers;
+mod workspace;
+
+use std::{
+    ffi::OsString,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use crate::{
+    cli::{Cli, Command},
+    console::Console,
+    failure::{Failure, Kind},
+    interrupt,
+};
+
+/// What a command answers: done, a negative result that was already reported, or a failure.
+pub type Outcome = Result<Answer, Failure>;
+
+/// The answer of a command that did its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Exit code 0.
+    Yes,
+    /// The work was done and the answer is no: this exit code.
+    No(u8),
+}
+
+/// Parses the command line, runs its command and reports.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, arguments.iter().any(|argument| argument == "--json")),
+    };
+    let console = Console::new(cli.json);
+    console.install_logging();
+    interrupt::install(console);
+    // A panic is a fault of ours; its message is on standard error already, and `--json` still gets its object.
+    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(cli.command, console)))
+        .unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "a fault of this program, described above")));
+    match outcome {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No(code)) => ExitCode::from(code),
+        Err(failure) => {
+            console.fail(&failure);
+            ExitCode::from(failure.kind.exit_code())
+        }
+    }
+}
+
+fn dispatch(command: Command, console: Console) -> Outcome {
+    match command {
+        Command::Peers(flags) => peers::run(&flags, console),
+        Command::Ci(flags) => ci::run(&flags, console),
+        _ => Err(Failure::unavailable("this command", "not built yet")),
+    }
+}
+
+/// Help and version are no failures; everything else that clap refuses is one of usage.
+fn refuse(error: &clap::Error, json: bool) -> ExitCode {
+    if !error.use_stderr() || !json {
+        // A closed pipe is the reader's choice.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let rendered = error.to_string();
+    let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let failure = Failure::new(Kind::Usage, message);
+    let failure = match error.get(clap::error::ContextKind::InvalidArg) {
+        Some(argument) => failure.at(argument),
+        None => failure,
+    };
+    Console::new(true).fail(&failure);
+    ExitCode::from(Kind::Usage.exit_code())
+}

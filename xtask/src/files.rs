@@ -1,0 +1,183 @@
+//! Files in and out: reading under a limit, writing all or none.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::{self, BufWriter, Read, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::{failure::Failure, interrupt};
+
+/// Reads a file of at most `limit` bytes. The limit holds for what is read, whatever length the file claims.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(|error| Failure::io(path, &error))?;
+    if bytes.len() as u64 > limit {
+        let message = format_args!("the file is longer than the {limit} bytes that such a file may have");
+        return Err(Failure::input(message).at(path.display()));
+    }
+    Ok(bytes)
+}
+
+/// `path` with `.suffix` appended (not replacing an extension).
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+/// Output files that appear together or not at all: each is written to a temporary file beside its target and synced,
+/// and [`publish`](Self::publish) renames them.
+#[derive(Default)]
+pub struct Outputs {
+    staged: Vec<Staged>,
+}
+
+struct Staged {
+    temporary: Option<NamedTempFile>,
+    unfinished: PathBuf,
+    target: PathBuf,
+}
+
+impl Outputs {
+    /// No files yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes one file, under its temporary name.
+    pub fn add(
+        &mut self,
+        target: &Path,
+        write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        if target.is_dir() {
+            return Err(Failure::input("the output path is a folder").at(target.display()));
+        }
+        let fail = |error: &io::Error| Failure::io(target, error);
+        let folder = folder_of(target);
+        let temporary = Builder::new()
+            .prefix(".unfinished-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+            .map_err(|error| fail(&error))?;
+        let unfinished = temporary.path().to_owned();
+        interrupt::register(&unfinished);
+        // From here on dropping the entry removes the file and its registration.
+        self.staged.push(Staged { temporary: Some(temporary), unfinished, target: target.to_owned() });
+        let Some(file) = self.staged.last_mut().and_then(|staged| staged.temporary.as_mut()) else {
+            return Ok(());
+        };
+        let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        write(&mut buffered).and_then(|()| buffered.flush()).map_err(|error| fail(&error))?;
+        drop(buffered);
+        file.as_file().sync_all().map_err(|error| fail(&error))
+    }
+
+    /// Renames every file to its target. If one cannot be renamed, those that had no predecessor are removed again.
+    pub fn publish(mut self) -> Result<(), Failure> {
+        // Held throughout: an interrupt finds none or all of the files.
+        let mut unfinished = interrupt::unfinished();
+        let mut fresh = Vec::new();
+        let mut outcome = Ok(());
+        for staged in &mut self.staged {
+            let Some(temporary) = staged.temporary.take() else { continue };
+            let existed = staged.target.exists();
+            if let Err(error) = temporary.persist(&staged.target) {
+                outcome = Err(Failure::io(&staged.target, &error.error));
+                break;
+            }
+            unfinished.remove(&staged.unfinished);
+            if !existed {
+                fresh.push(staged.target.clone());
+            }
+        }
+        drop(unfinished);
+        if outcome.is_err() {
+            for target in fresh {
+                let _ = fs::remove_file(target);
+            }
+            return outcome;
+        }
+        for folder in self.staged.iter().map(|staged| folder_of(&staged.target)) {
+            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Failure::io(folder, &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        drop(self.temporary.take());
+        interrupt::forget(&self.unfinished);
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn all_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        let mut outputs = Outputs::new();
+        outputs.add(&a, |file| file.write_all(b"a")).unwrap();
+        outputs.add(&b, |file| file.write_all(b"b")).unwrap();
+        assert!(!a.exists() && !b.exists());
+        outputs.publish().unwrap();
+        assert_eq!(names(folder.path()), ["a", "b"]);
+        assert_eq!(fs::read(&b).unwrap(), b"b");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut outputs = Outputs::new();
+        outputs.add(&folder.path().join("a"), |file| file.write_all(b"a")).unwrap();
+        let full = io::ErrorKind::StorageFull;
+        let error = outputs.add(&folder.path().join("b"), |_| Err(full.into())).unwrap_err();
+        assert_eq!(error.kind, crate::failure::Kind::Disk);
+        drop(outputs);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_failed_rename_takes_the_others_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        let mut outputs = Outputs::new();
+        outputs.add(&a, |file| file.write_all(b"a")).unwrap();
+        outputs.add(&b, |file| file.write_all(b"b")).unwrap();
+        fs::create_dir(&b).unwrap();
+        assert!(outputs.publish().is_err());
+        assert_eq!(names(folder.path()), ["b"]);
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long");
+        fs::write(&path, [0; 11]).unwrap();
+        assert!(read(&path, 10).is_err());
+        assert_eq!(read(&path, 11).unwrap().len(), 11);
+    }
+}

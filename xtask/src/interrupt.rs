@@ -1,0 +1,47 @@
+//! Ctrl-C: removes unfinished files, then leaves with exit code 130.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    console::Console,
+    failure::{Failure, Kind},
+};
+
+/// Files under construction. Whoever publishes a set of files holds this lock, so that an interrupt finds either
+/// none or all of them.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The unfinished files; no interrupt is served while this is held.
+pub fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has `path` removed should the process be interrupted.
+pub fn register(path: &Path) {
+    unfinished().insert(path.to_owned());
+}
+
+/// Forgets `path`: it is gone or in its place.
+pub fn forget(path: &Path) {
+    unfinished().remove(path);
+}
+
+/// Serves SIGINT, SIGTERM and SIGHUP from now on.
+pub fn install(console: Console) {
+    let served = ctrlc::set_handler(move || {
+        let paths = unfinished();
+        for path in paths.iter() {
+            // Nothing better can be done with an error at this point.
+            let _ = std::fs::remove_file(path);
+        }
+        console.fail(&Failure::new(Kind::Interrupted, "interrupted"));
+        std::process::exit(Kind::Interrupted.exit_code().into());
+    });
+    if let Err(error) = served {
+        tracing::warn!(%error, "interrupts are not served: an interrupted run may leave temporary files");
+    }
+}
