@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::size::Size;
 
@@ -157,13 +157,13 @@ pub struct Compile {
 
 /// Flags of `inspect`.
 #[derive(Args, Debug)]
-#[group(id = "which", required = true)]
+#[command(group(ArgGroup::new("which").required(true).args(["circuit", "all"])))]
 pub struct Inspect {
     /// The circuit's name.
-    #[arg(long, value_name = "NAME", group = "which")]
+    #[arg(long, value_name = "NAME")]
     pub circuit: Option<String>,
     /// Every circuit; with --check, every circuit that the file names.
-    #[arg(long, group = "which")]
+    #[arg(long)]
     pub all: bool,
     /// Compare with the golden counts and digests of this file.
     #[arg(long, value_name = "FILE", requires = "all")]

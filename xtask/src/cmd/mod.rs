@@ -70,7 +70,10 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
     }
     let rendered = error.to_string();
-    let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    // The first paragraph; usage and hints follow.
+    let lines = rendered.lines().take_while(|line| !line.trim().is_empty()).map(str::trim);
+    let message = lines.collect::<Vec<_>>().join(" ");
+    let message = message.trim_start_matches("error: ");
     let failure = Failure::new(Kind::Usage, message);
     let failure = match error.get(clap::error::ContextKind::InvalidArg) {
         Some(argument) => failure.at(argument),
