@@ -1,0 +1,14 @@
+//! Poseidon with the constants of Filecoin, in the circuit that its parameters were made for: neptune's first ("legacy") one.
+//!
+//! A permutation of width `arity + 1` has 8 full rounds and 55 to 57 partial ones. Its state is a row vector that matrices
+//! multiply from the right, `out_j = Σ_i s_i · m_ij`. The first element starts as a domain tag, the second ends as the hash.
+//! Round keys are added after the fifth powers and moved through the linear layers, so that a partial round has one; the
+//! partial rounds' matrices are factored into sparse ones. Both factorisations show in the rows' coefficients.
+
+mod circuit;
+mod constants;
+mod native;
+
+pub use circuit::hash;
+pub use constants::Constants;
+pub use native::{WrongPreimage, hash_value, hash_witness};
