@@ -10,7 +10,7 @@ mod merkle;
 
 pub mod domain;
 
-pub use merkle::{MerklePath, Opening, PathLevel};
+pub use merkle::{MerklePath, Opening, PathElement};
 
 use std::sync::Arc;
 
