@@ -39,6 +39,11 @@ pub(crate) struct Relocation<'a> {
 }
 
 impl Relocation<'_> {
+    /// The index, among all auxiliary variables, of the copy's first own.
+    pub(crate) fn first_aux(&self) -> usize {
+        self.bounds[2].wrapping_add(self.shifts[3]).wrapping_sub(self.num_inputs) as usize
+    }
+
     #[inline]
     pub(crate) fn apply(&self, column: u32) -> u32 {
         let [own_inputs, shared_aux, own_aux, slots, _] = self.bounds;
