@@ -1,0 +1,83 @@
+#pragma once
+// The entry points of one group: g1.cu and g2.cu name the field and the suffix. Signatures are mirrored by the crate's `ffi`.
+#include "fixed_base.cuh"
+#include "sum.cuh"
+
+namespace msm {
+
+/// Mirrored by `ffi::Space`: addresses of device buffers, whose sizes the Rust side plans.
+struct Space {
+    void* slots;
+    uint32_t ping, pong;
+    uint32_t *first, *second, *target;
+    uint32_t* counters;
+    uint32_t *heavy, *heavy_base;
+    uint32_t *keys, *keys_sorted, *values, *values_sorted;
+    uint32_t *start, *length;
+    void* temporary;
+    uint64_t temporary_bytes;
+    void* scratch;
+    uint32_t blocks, max_per_lane;
+
+    template <class F>
+    Workspace<F> workspace() const {
+        return Workspace<F>{static_cast<Affine<F>*>(slots), ping, pong, Descriptors{first, second, target}, counters, heavy_base,
+                            static_cast<uint4*>(scratch), blocks, max_per_lane};
+    }
+    SortBuffers sort_buffers() const {
+        return SortBuffers{keys, keys_sorted, values, values_sorted, start, length, heavy, counters, temporary, temporary_bytes};
+    }
+};
+
+template <class F>
+gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t first, uint32_t count, bool merged,
+                           const Scalars& scalars, const void* bases, uint32_t bucket_slot, cudaStream_t stream) {
+    const Group group = group_of(windows, first, count, merged);
+    const SortBuffers buffers = space.sort_buffers();
+    Sorted sorted;
+    GPU_TRY_STATUS(sort_into_buckets(windows, group, scalars, buffers, stream, &sorted));
+    return accumulate<F>(space.workspace<F>(), buffers, group, sorted, static_cast<const Affine<F>*>(bases), bucket_slot, stream);
+}
+
+}  // namespace msm
+
+#define MSM_ENTRY_POINTS(F, group)                                                                                            \
+    extern "C" {                                                                                                              \
+    /* Threads of a block, blocks of a multiprocessor, and bytes of scratch for each lane and addition. */                    \
+    void msm_shape_##group(uint32_t* threads, uint32_t* blocks, uint32_t* scratch_bytes) {                                    \
+        *threads = msm::BatchShape<F>::THREADS;                                                                               \
+        *blocks = msm::BatchShape<F>::BLOCKS;                                                                                 \
+        *scratch_bytes = sizeof(F);                                                                                           \
+    }                                                                                                                         \
+    /* Sums the points of each bucket of windows first .. first + count into the bucket array at bucket_slot. */              \
+    gpu_status msm_accumulate_##group(const msm::Space* space, const msm::Windows* windows, uint32_t first, uint32_t count,   \
+                                      uint32_t merged, const msm::Scalars* scalars, const void* bases, uint32_t bucket_slot,  \
+                                      void* stream) {                                                                         \
+        return msm::accumulate_pass<F>(*space, *windows, first, count, merged != 0, *scalars, bases, bucket_slot,             \
+                                       static_cast<cudaStream_t>(stream));                                                    \
+    }                                                                                                                         \
+    gpu_status msm_merge_##group(const msm::Space* space, uint32_t into, uint32_t from, uint32_t count, void* stream) {       \
+        return msm::merge_buckets<F>(space->workspace<F>(), into, from, count, static_cast<cudaStream_t>(stream));            \
+    }                                                                                                                         \
+    gpu_status msm_reduce_##group(const msm::Space* space, const msm::Windows* windows, uint32_t bucket_slot, void* sums,     \
+                                  void* stream) {                                                                             \
+        return msm::reduce_buckets<F>(space->workspace<F>(), *windows, bucket_slot,                                           \
+                                      static_cast<msm::Jacobian<F>*>(sums), static_cast<cudaStream_t>(stream));               \
+    }                                                                                                                         \
+    gpu_status msm_sum_##group(const msm::Space* space, const void* bases, const uint32_t* list, uint32_t count, void* sums,  \
+                               void* stream) {                                                                                \
+        return msm::sum_list<F>(space->workspace<F>(), static_cast<const msm::Affine<F>*>(bases), list, count,                \
+                                static_cast<msm::Jacobian<F>*>(sums), static_cast<cudaStream_t>(stream));                     \
+    }                                                                                                                         \
+    gpu_status msm_table_##group(const msm::Space* space, const msm::Windows* windows, const void* powers, void* table,       \
+                                 void* stream) {                                                                              \
+        return msm::build_table<F>(space->workspace<F>(), *windows, static_cast<const msm::Affine<F>*>(powers),               \
+                                   static_cast<msm::Affine<F>*>(table), static_cast<cudaStream_t>(stream));                   \
+    }                                                                                                                         \
+    gpu_status msm_multiply_##group(const msm::Space* space, const msm::Windows* windows, const void* table,                  \
+                                    const uint32_t* scalars, uint32_t montgomery, uint32_t count, void* out, void* stream) {  \
+        return msm::multiply_fixed<F>(space->workspace<F>(), *windows, static_cast<const msm::Affine<F>*>(table), scalars,    \
+                                      montgomery, count, static_cast<msm::Affine<F>*>(out),                                   \
+                                      static_cast<cudaStream_t>(stream));                                                     \
+    }                                                                                                                         \
+    }

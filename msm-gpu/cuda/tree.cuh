@@ -1,0 +1,209 @@
+#pragma once
+// The sum of each bucket by a tree of pairwise additions, one `batch_add` for each level.
+//
+// At level 0 bucket b holds m points from position s of the sorted values. A level adds neighbours (2i, 2i + 1) and moves an
+// odd last point up unchanged, so at the next level the bucket has m' = ceil(m / 2) points from slot s' = (s + b) / 2. Those
+// regions never overlap (s' grows by at least ceil(m / 2) from one bucket to the next), so no level needs a prefix sum: start
+// and length at any level follow from those at level 0. Two regions of slots take turns. A bucket's last addition goes
+// straight to its place in the bucket array.
+#include <algorithm>
+
+#include <cub/block/block_scan.cuh>
+
+#include "batch_add.cuh"
+#include "buckets.cuh"
+
+namespace msm {
+
+/// Device memory of a multiplication. Slots are points; regions are named by their first slot.
+template <class F>
+struct Workspace {
+    Affine<F>* slots;
+    uint32_t ping, pong;  // first slots of the two regions
+    Descriptors work;     // room for max(E / 2, buckets of all windows)
+    uint32_t* counters;   // 64, one for each level; the sort's buffers share them
+    uint32_t* heavy_base; // as many as the heavy list
+    uint4* scratch;       // of batch_add
+    uint32_t blocks, max_per_lane;
+};
+
+template <class F>
+gpu_status launch_batch_add(const Workspace<F>& space, const Affine<F>* a, const Affine<F>* b, Affine<F>* out,
+                            const uint32_t* count, uint32_t fixed_count, cudaStream_t stream) {
+    constexpr int SHARED = batch_add_shared_bytes<F>();
+    // Set at every launch: it is a property of the current device, and costs a microsecond.
+    GPU_TRY(cudaFuncSetAttribute(batch_add<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    batch_add<F><<<space.blocks, BatchShape<F>::THREADS, SHARED, stream>>>(a, b, out, space.work, count, fixed_count,
+                                                                           space.max_per_lane, space.scratch);
+    GPU_TRY_LAUNCH("batch_add");
+    return gpu_ok();
+}
+
+/// What a level reads and where it writes.
+struct Level {
+    uint32_t number;
+    uint32_t source;   // first slot of the region read; level 0 reads the bases through the sorted values
+    uint32_t target;   // first slot of the region written
+    uint32_t buckets;  // first slot of the group's bucket array
+};
+
+/// One bucket at a level: `length` is 0 when it has nothing left to do.
+struct Run {
+    uint32_t start, length;
+};
+
+__device__ __forceinline__ Run run_at(uint32_t level, uint32_t bucket, uint32_t start, uint32_t length) {
+    for (uint32_t t = 0; t < level; t++) {
+        if (length <= 1) return Run{0, 0};
+        start = (start + bucket) >> 1;
+        length = (length + 1) >> 1;
+    }
+    return Run{start, (level > 0 && length <= 1) ? 0 : length};
+}
+
+/// The i-th addition of a bucket with this run: its two points, and its target.
+__device__ __forceinline__ void describe(const Descriptors& work, uint32_t at, const Level& level, uint32_t bucket, Run run,
+                                         uint32_t i, const uint32_t* values) {
+    const uint32_t from = run.start + 2 * i;
+    work.first[at] = level.number == 0 ? values[from] : level.source + from;
+    work.second[at] = level.number == 0 ? values[from + 1] : level.source + from + 1;
+    work.target[at] = run.length == 2 ? level.buckets + bucket : level.target + ((run.start + bucket) >> 1) + i;
+}
+
+/// Moves the odd last point of a bucket one level up, or to the bucket array when it is the only one.
+template <class F>
+__device__ __forceinline__ void move_last(Affine<F>* slots, const Affine<F>* bases, const Level& level, uint32_t bucket,
+                                          Run run, const uint32_t* values) {
+    constexpr int ROWS = 2 * Rows<F, 1>::COUNT;
+    const uint32_t last = run.start + run.length - 1;
+    const uint32_t to = run.length == 1 ? level.buckets + bucket
+                                        : level.target + ((run.start + bucket) >> 1) + (run.length >> 1);
+    const uint32_t value = level.number == 0 ? values[last] : 0;
+    const uint4* from = rows_of(level.number == 0 ? bases + (value & ~SIGN) : slots + level.source + last);
+    uint4* out = reinterpret_cast<uint4*>(slots + to);
+    uint4 rows[ROWS];
+#pragma unroll
+    for (int t = 0; t < ROWS; t++) rows[t] = from[t];
+#pragma unroll
+    for (int t = 0; t < ROWS; t++) out[t] = rows[t];
+    if (value & SIGN) Rows<F, 1>::store(out + ROWS / 2, canonical(neg(Rows<F, 1>::load(rows + ROWS / 2))));
+}
+
+constexpr int PLAN_THREADS = 256, PLAN_BUCKETS = 1024;
+
+/// Writes the additions of one level. A block takes 1024 buckets, counts their pairs, reserves room for them at once, and lets
+/// each thread find the bucket of its pair by bisection, so that long and short buckets cost the same for each pair.
+template <class F>
+__global__ void __launch_bounds__(PLAN_THREADS)
+    plan_level(const Level level, uint32_t buckets, const uint32_t* start, const uint32_t* length, const uint32_t* values,
+               const Affine<F>* bases, Affine<F>* slots, const Descriptors work, uint32_t* counter) {
+    constexpr int EACH = PLAN_BUCKETS / PLAN_THREADS;
+    using Scan = cub::BlockScan<uint32_t, PLAN_THREADS>;
+    __shared__ typename Scan::TempStorage scan;
+    __shared__ uint32_t before[PLAN_BUCKETS + 1];
+    __shared__ Run runs[PLAN_BUCKETS];
+    __shared__ uint32_t reserved;
+    const uint32_t block_first = blockIdx.x * PLAN_BUCKETS;
+    uint32_t pairs[EACH], sum = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t mine = threadIdx.x * EACH + k, bucket = block_first + mine;
+        const uint32_t all = bucket < buckets ? length[bucket] : 0;
+        const Run run = all ? run_at(level.number, bucket, start[bucket], all) : Run{0, 0};
+        runs[mine] = run;
+        pairs[k] = all >= HEAVY ? 0 : run.length >> 1;  // heavy buckets are planned by plan_heavy
+        sum += pairs[k];
+        if (run.length & 1) move_last(slots, bases, level, bucket, run, values);
+    }
+    uint32_t mine_before, total;
+    Scan(scan).ExclusiveSum(sum, mine_before, total);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        before[threadIdx.x * EACH + k] = mine_before;
+        mine_before += pairs[k];
+    }
+    if (threadIdx.x == 0) {
+        before[PLAN_BUCKETS] = total;
+        reserved = total ? atomicAdd(counter, total) : 0;
+    }
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < total; p += PLAN_THREADS) {
+        uint32_t k = 0;  // the last bucket that begins at or before p
+#pragma unroll
+        for (int step = PLAN_BUCKETS / 2; step >= 1; step /= 2)
+            if (before[k + step] <= p) k += step;
+        describe(work, reserved + p, level, block_first + k, runs[k], p - before[k], values);
+    }
+}
+
+/// Reserves room for the additions of each heavy bucket.
+static __global__ void reserve_heavy(uint32_t level, uint32_t heavy_count, const uint32_t* heavy, const uint32_t* start,
+                              const uint32_t* length, uint32_t* base, uint32_t* counter) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= heavy_count) return;
+    const uint32_t pairs = run_at(level, heavy[i], start[heavy[i]], length[heavy[i]]).length >> 1;
+    base[i] = pairs ? atomicAdd(counter, pairs) : 0;
+}
+
+/// Writes the additions of heavy buckets, blockIdx.y naming the bucket.
+static __global__ void __launch_bounds__(PLAN_THREADS)
+    plan_heavy(const Level level, const uint32_t* heavy, const uint32_t* base, const uint32_t* start, const uint32_t* length,
+               const uint32_t* values, const Descriptors work) {
+    const uint32_t bucket = heavy[blockIdx.y];
+    const Run run = run_at(level.number, bucket, start[bucket], length[bucket]);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < run.length >> 1; i += gridDim.x * blockDim.x)
+        describe(work, base[blockIdx.y] + i, level, bucket, run, i, values);
+}
+
+/// Sums every bucket of a sorted group into the bucket array at `bucket_slot`, empty ones to infinity.
+template <class F>
+gpu_status accumulate(const Workspace<F>& space, const SortBuffers& buffers, const Group& group, const Sorted& sorted,
+                      const Affine<F>* bases, uint32_t bucket_slot, cudaStream_t stream) {
+    GPU_TRY(cudaMemsetAsync(space.slots + bucket_slot, 0, group.buckets * sizeof(Affine<F>), stream));
+    uint32_t levels = sorted.longest > 0 ? 1 : 0;  // one even for a single point: it must reach the bucket array
+    while (levels > 0 && (1ull << levels) < sorted.longest) levels++;
+    const uint32_t blocks = (group.buckets + PLAN_BUCKETS - 1) / PLAN_BUCKETS;
+    for (uint32_t number = 0; number < levels; number++) {
+        const bool even = number % 2 == 0;
+        const Level level{number, even ? space.pong : space.ping, even ? space.ping : space.pong, bucket_slot};
+        uint32_t* const counter = space.counters + number;
+        plan_level<F><<<blocks, PLAN_THREADS, 0, stream>>>(level, group.buckets, buffers.start, buffers.length,
+                                                           sorted.values, bases, space.slots, space.work, counter);
+        GPU_TRY_LAUNCH("plan_level");
+        if (sorted.heavy > 0) {
+            reserve_heavy<<<(sorted.heavy + 127) / 128, 128, 0, stream>>>(number, sorted.heavy, buffers.heavy, buffers.start,
+                                                                          buffers.length, space.heavy_base, counter);
+            GPU_TRY_LAUNCH("reserve_heavy");
+            constexpr uint32_t MOST = 65535;  // blocks along y
+            for (uint32_t at = 0; at < sorted.heavy; at += MOST) {
+                const uint32_t here = std::min(MOST, sorted.heavy - at);
+                const uint32_t wide = std::max(1u, 2048 / here);
+                plan_heavy<<<dim3(wide, here), PLAN_THREADS, 0, stream>>>(level, buffers.heavy + at, space.heavy_base + at,
+                                                                          buffers.start, buffers.length, sorted.values,
+                                                                          space.work);
+                GPU_TRY_LAUNCH("plan_heavy");
+            }
+        }
+        const Affine<F>* const from = number == 0 ? bases : space.slots;
+        GPU_TRY_STATUS(launch_batch_add<F>(space, from, from, space.slots, counter, 0, stream));
+    }
+    return gpu_ok();
+}
+
+static __global__ void describe_merge(const Descriptors work, uint32_t into, uint32_t from, uint32_t count) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    work.first[i] = into + i;
+    work.second[i] = from + i;
+    work.target[i] = into + i;
+}
+
+/// Adds one bucket array to another, bucket by bucket.
+template <class F>
+gpu_status merge_buckets(const Workspace<F>& space, uint32_t into, uint32_t from, uint32_t count, cudaStream_t stream) {
+    describe_merge<<<(count + 255) / 256, 256, 0, stream>>>(space.work, into, from, count);
+    GPU_TRY_LAUNCH("describe_merge");
+    return launch_batch_add<F>(space, space.slots, space.slots, space.slots, nullptr, count, stream);
+}
+
+}  // namespace msm

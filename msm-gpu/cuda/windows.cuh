@@ -1,0 +1,94 @@
+#pragma once
+// Signed windows of a scalar, and the buckets of a group of windows.
+//
+// A scalar above r/2 is replaced by r - s with its point negated, so 254 bits remain. Window j covers bits offset[j] to
+// offset[j] + width[j] - 1; widths may differ by one and add up to 255. Adding `bias`, the sum of 2^(offset + width - 1) over all
+// windows but the top one, makes every digit readable on its own: digit j = (window j of s + bias) - 2^(width - 1), from
+// -2^(width-1) to 2^(width-1) - 1. The top digit has no bias: it is below 2^(width-1) + 1 and never negative. So each window has
+// 2^(width-1) buckets; bucket k of a window holds the points of digit ±(k + 1).
+#include <cstdint>
+
+#include "fr.cuh"
+
+namespace msm {
+
+constexpr int MAX_WINDOWS = 32;
+constexpr uint32_t SIGN = 0x80000000u;  // of a point index: take the point's negation
+
+/// Mirrored by `ffi::Windows`.
+struct Windows {
+    uint32_t count;
+    uint32_t offset[MAX_WINDOWS];
+    uint32_t width[MAX_WINDOWS];
+    uint32_t bias[8];
+};
+
+/// (r - 1) / 2, the largest scalar that keeps its sign.
+GPU_HD Fr half_of_order() {
+    return Fr{{0x80000000u, 0x7fffffffu, 0x7fff2dffu, 0xa9ded201u, 0x04d0ec02u, 0x199cec04u, 0x94cebea4u, 0x39f6d3a9u}};
+}
+
+/// s, or r - s with *negated set, whichever is at most (r - 1) / 2; plus the bias.
+GPU_HD Fr signed_scalar(Fr s, bool montgomery, const Windows& windows, bool* negated) {
+    // A plain integer of 256 bits is below 3 r.
+    s = montgomery ? Fr::to_canonical(s) : Fr::reduce(Fr::reduce(s));
+    const Fr half = half_of_order();
+    (void)carry::sub_cc(half.v[0], s.v[0]);
+GPU_UNROLL
+    for (int i = 1; i < 8; i++) (void)carry::subc_cc(half.v[i], s.v[i]);
+    *negated = carry::subc(0, 0) != 0;
+    if (*negated) s = Fr::neg(s);
+    Fr biased;
+    biased.v[0] = carry::add_cc(s.v[0], windows.bias[0]);
+GPU_UNROLL
+    for (int i = 1; i < 7; i++) biased.v[i] = carry::addc_cc(s.v[i], windows.bias[i]);
+    biased.v[7] = carry::addc(s.v[7], windows.bias[7]);
+    return biased;
+}
+
+/// The windows that one pass handles. Buckets are numbered through the group. With `merged`, one sort serves all windows and
+/// keys of window j start at key_offset[j]; otherwise every window is sorted on its own and the offsets are zero.
+struct Group {
+    uint32_t first;
+    uint32_t count;
+    uint32_t buckets;
+    uint32_t merged;
+    uint32_t key_offset[MAX_WINDOWS];
+    uint32_t bucket_offset[MAX_WINDOWS];
+    uint32_t key_bits[MAX_WINDOWS];  // of one window's keys; of all of them in key_bits[0] when merged
+};
+
+inline uint32_t bits_of(uint32_t value) {
+    uint32_t bits = 0;
+    while (bits < 32 && (value >> bits) != 0) bits++;
+    return bits;
+}
+
+inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, bool merged) {
+    Group group{};
+    group.first = first;
+    group.count = count;
+    group.merged = merged;
+    uint32_t largest = 0;
+    for (uint32_t j = 0; j < count; j++) {
+        const uint32_t buckets = 1u << (windows.width[first + j] - 1);
+        group.bucket_offset[j] = group.buckets;
+        group.key_offset[j] = merged ? group.buckets + j : 0;  // key 0 of each window is the digit 0
+        group.key_bits[j] = bits_of(buckets);
+        largest = group.key_offset[j] + buckets;
+        group.buckets += buckets;
+    }
+    if (merged) group.key_bits[0] = bits_of(largest);
+    return group;
+}
+
+/// Where the scalars of a pass are and which points they belong to. A null index is the identity.
+struct Scalars {
+    const uint32_t* words;         // 8 words each
+    const uint32_t* scalar_index;  // entry i uses scalar scalar_index[i]
+    const uint32_t* point_index;   // and point point_index[i]
+    uint32_t count;
+    uint32_t montgomery;  // 1: Montgomery form below r; 0: plain integers of 256 bits
+};
+
+}  // namespace msm
