@@ -1,0 +1,119 @@
+#pragma once
+// Points of y² = x³ + b with a = 0, over any field F that has Fp's operations. The formulas do not use b.
+//
+// Affine points are blst's `blst_p1_affine` / `blst_p2_affine` in memory; infinity is all zero, which is on neither curve.
+// Sums that cannot share an inversion use XYZZ coordinates: x = X/ZZ, y = Y/ZZZ, ZZ³ = ZZZ², infinity has ZZ = 0
+// (https://hyperelliptic.org/EFD/g1p/auto-shortw-xyzz.html, madd-2008-s, add-2008-s, dbl-2008-s-1).
+#include "fp2.cuh"
+
+#if defined(__CUDACC__)
+// Out of line: these are not on the hot path, and inlined they would multiply code size.
+#define GPU_HD_CALL __host__ __device__ __noinline__
+#else
+#define GPU_HD_CALL inline
+#endif
+
+namespace bls12_381 {
+
+template <class F>
+struct Affine {
+    F x, y;
+};
+template <class F>
+struct Xyzz {
+    F x, y, zz, zzz;
+};
+// blst's `blst_p1` / `blst_p2`: x = X/Z², y = Y/Z³, infinity has Z = 0.
+template <class F>
+struct Jacobian {
+    F x, y, z;
+};
+
+template <class F>
+GPU_HD bool is_infinity(const Affine<F>& p) {
+    return is_zero_canonical(p.x) && is_zero_canonical(p.y);
+}
+template <class F>
+GPU_HD F zero() {
+    return zero_of(static_cast<const F*>(nullptr));
+}
+template <class F>
+GPU_HD F one() {
+    return one_of(static_cast<const F*>(nullptr));
+}
+template <class F>
+GPU_HD Xyzz<F> xyzz_infinity() {
+    return Xyzz<F>{zero<F>(), zero<F>(), zero<F>(), zero<F>()};
+}
+
+// *p = 2 *p.
+template <class F>
+GPU_HD_CALL void double_in_place(Xyzz<F>* p) {
+    F u = twice(p->y), v = sqr(u), w = mul(u, v), s = mul(p->x, v), xx = sqr(p->x);
+    F m = add(xx, twice(xx));
+    F x = sub(sqr(m), twice(s));
+    p->y = sub(mul(m, sub(s, x)), mul(w, p->y));
+    p->x = x;
+    p->zz = mul(v, p->zz);
+    p->zzz = mul(w, p->zzz);
+}
+
+// *a += *b, for any two points.
+template <class F>
+GPU_HD_CALL void add_in_place(Xyzz<F>* a, const Xyzz<F>* b) {
+    if (is_zero(b->zz)) return;
+    if (is_zero(a->zz)) {
+        *a = *b;
+        return;
+    }
+    F u1 = mul(a->x, b->zz), s1 = mul(a->y, b->zzz);
+    F p = sub(mul(b->x, a->zz), u1), r = sub(mul(b->y, a->zzz), s1);
+    if (is_zero(p)) {
+        if (is_zero(r)) {
+            double_in_place(a);
+        } else {
+            *a = xyzz_infinity<F>();
+        }
+        return;
+    }
+    F pp = sqr(p), ppp = mul(p, pp), q = mul(u1, pp);
+    F x = sub(sub(sqr(r), ppp), twice(q));
+    a->y = sub(mul(r, sub(q, x)), mul(s1, ppp));
+    a->x = x;
+    a->zz = mul(mul(a->zz, b->zz), pp);
+    a->zzz = mul(mul(a->zzz, b->zzz), ppp);
+}
+
+// *a += *b for an affine b, for any two points.
+template <class F>
+GPU_HD_CALL void add_affine_in_place(Xyzz<F>* a, const Affine<F>* b) {
+    if (is_infinity(*b)) return;
+    if (is_zero(a->zz)) {
+        *a = Xyzz<F>{b->x, b->y, one<F>(), one<F>()};
+        return;
+    }
+    F p = sub(mul(b->x, a->zz), a->x), r = sub(mul(b->y, a->zzz), a->y);
+    if (is_zero(p)) {
+        if (is_zero(r)) {
+            double_in_place(a);
+        } else {
+            *a = xyzz_infinity<F>();
+        }
+        return;
+    }
+    F pp = sqr(p), ppp = mul(p, pp), q = mul(a->x, pp);
+    F x = sub(sub(sqr(r), ppp), twice(q));
+    a->y = sub(mul(r, sub(q, x)), mul(a->y, ppp));
+    a->x = x;
+    a->zz = mul(a->zz, pp);
+    a->zzz = mul(a->zzz, ppp);
+}
+
+// The same point as blst's Jacobian, canonical, with no inversion: Z = ZZZ makes X/ZZ = (X ZZ²)/Z² and
+// Y/ZZZ = (Y ZZZ²)/Z³, since ZZ³ = ZZZ².
+template <class F>
+GPU_HD Jacobian<F> to_jacobian(const Xyzz<F>& p) {
+    return Jacobian<F>{canonical(mul(p.x, sqr(p.zz))), canonical(mul(p.y, sqr(p.zzz))), canonical(p.zzz)};
+}
+
+}  // namespace bls12_381
