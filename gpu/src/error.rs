@@ -1,0 +1,99 @@
+//! What can go wrong between the host and a device.
+
+/// Why there is no device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// The crate was built without a CUDA compiler.
+    BuiltWithoutCuda,
+    /// CUDA's runtime found no driver, or one older than itself.
+    NoDriver,
+    /// The driver is there and lists no device.
+    NoneFound,
+}
+
+impl std::fmt::Display for Absence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Absence::BuiltWithoutCuda => "this program was built without CUDA",
+            Absence::NoDriver => "no CUDA driver, or one older than this program's CUDA runtime",
+            Absence::NoneFound => "the CUDA driver lists no device",
+        })
+    }
+}
+
+/// An error of the device layer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing to run on.
+    #[error("no CUDA device: {0}")]
+    NoDevice(Absence),
+    /// A device of that number does not exist.
+    #[error("no CUDA device {ordinal}: there are {count}")]
+    NoSuchDevice {
+        /// The number asked for.
+        ordinal: u32,
+        /// How many devices there are.
+        count: u32,
+    },
+    /// A device lacks something that this crate needs.
+    #[error("CUDA device {ordinal} cannot be used: {reason}")]
+    Unsupported {
+        /// The device's number.
+        ordinal: u32,
+        /// What is missing.
+        reason: &'static str,
+    },
+    /// A CUDA call failed.
+    #[error("CUDA: {message} (error {code}) in {call}")]
+    Cuda {
+        /// `cudaError_t`.
+        code: i32,
+        /// CUDA's own message.
+        message: String,
+        /// The call that failed, or whose turn it was when earlier work failed.
+        call: String,
+    },
+    /// Device memory, or the pool's budget, is used up.
+    #[error("out of device memory: {requested} bytes asked for, {in_use} in use, {limit} allowed")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes of the pool in use.
+        in_use: u64,
+        /// The pool's budget, or the device's memory where there is none.
+        limit: u64,
+    },
+    /// Two lengths that must agree do not.
+    #[error("{what}: expected {expected} elements, got {got}")]
+    Length {
+        /// Which buffer or slice.
+        what: &'static str,
+        /// The length that is right.
+        expected: u64,
+        /// The length that came.
+        got: u64,
+    },
+    /// Something from two devices was used together.
+    #[error("{what} belongs to device {got}, not to device {expected}")]
+    OtherDevice {
+        /// What was handed in.
+        what: &'static str,
+        /// The device it should belong to.
+        expected: u32,
+        /// The device it belongs to.
+        got: u32,
+    },
+    /// The device computes wrongly: nothing it says can be used.
+    #[error("CUDA device {ordinal} fails the known-answer test of {field}: expected {expected}, got {got}")]
+    SelfTest {
+        /// The device's number.
+        ordinal: u32,
+        /// Which field.
+        field: &'static str,
+        /// The known answer, hexadecimal limbs, most significant first.
+        expected: String,
+        /// The device's answer.
+        got: String,
+    },
+}

@@ -1,0 +1,136 @@
+//! A pool of device memory with a budget.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::Pod;
+
+use crate::ffi::{self, Handle};
+use crate::{Device, DeviceBuffer, Error, Stream};
+
+/// How much a pool may hand out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// At most so many bytes at a time.
+    Bytes(u64),
+    /// Whatever the device has.
+    WholeDevice,
+}
+
+/// Device memory that is reused: a freed buffer's memory serves the next one without a call to the driver, and in the
+/// order of the streams, so that freeing never waits. Clones are the same pool.
+#[derive(Clone, Debug)]
+pub struct Pool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    handle: Handle,
+    device: Device,
+    limit: u64,
+    in_use: AtomicU64,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let _ = self.device.select().and_then(|()| ffi::pool_destroy(self.handle));
+    }
+}
+
+/// Allocations are rounded up to this many bytes, here and by CUDA.
+const GRANULE: u64 = 512;
+
+impl Pool {
+    /// An empty pool on a device.
+    pub fn new(device: &Device, budget: Budget) -> Result<Self, Error> {
+        device.select()?;
+        let limit = match budget {
+            Budget::Bytes(bytes) => bytes,
+            Budget::WholeDevice => device.info().memory_bytes,
+        };
+        let handle = ffi::pool_create(device.ordinal() as i32)?;
+        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use: AtomicU64::new(0) })))
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Bytes that may be in use at a time.
+    pub fn limit(&self) -> u64 {
+        self.0.limit
+    }
+
+    /// Bytes in use.
+    pub fn in_use(&self) -> u64 {
+        self.0.in_use.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that can still be asked for within the budget.
+    pub fn available(&self) -> u64 {
+        self.0.limit.saturating_sub(self.in_use())
+    }
+
+    /// A buffer of `length` elements with unspecified contents. The stream is the one on which its memory comes and goes;
+    /// other streams may use it too.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when the budget or the device is exhausted.
+    pub fn allocate<T: Pod>(&self, length: usize, stream: &Stream) -> Result<DeviceBuffer<T>, Error> {
+        let own = self.0.device.ordinal();
+        if stream.device().ordinal() != own {
+            let got = stream.device().ordinal();
+            return Err(Error::OtherDevice { what: "the stream", expected: own, got });
+        }
+        let bytes = (length as u64)
+            .checked_mul(size_of::<T>() as u64)
+            .and_then(|bytes| bytes.checked_next_multiple_of(GRANULE))
+            .ok_or_else(|| self.exhausted(u64::MAX))?;
+        self.reserve(bytes)?;
+        let allocated = match bytes {
+            0 => Ok(Some(Handle::NULL)),
+            _ => self.0.device.select().and_then(|()| ffi::allocate(self.0.handle, stream.handle(), bytes)),
+        };
+        match allocated {
+            Ok(Some(address)) => Ok(DeviceBuffer::new(address, length, bytes, self, stream)),
+            Ok(None) => {
+                let error = self.exhausted(bytes);
+                self.release(bytes);
+                Err(error)
+            }
+            Err(error) => {
+                self.release(bytes);
+                Err(error)
+            }
+        }
+    }
+
+    /// A buffer with a copy of the slice; waits for the copy.
+    pub fn upload<T: Pod>(&self, from: &[T], stream: &Stream) -> Result<DeviceBuffer<T>, Error> {
+        let mut buffer = self.allocate(from.len(), stream)?;
+        buffer.upload(stream, from)?;
+        Ok(buffer)
+    }
+
+    /// Hands cached memory beyond `keep` bytes back to the driver, after waiting for the device.
+    pub fn trim(&self, keep: u64) -> Result<(), Error> {
+        self.0.device.synchronize()?;
+        ffi::pool_trim(self.0.handle, keep)
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), Error> {
+        let within = |used: u64| used.checked_add(bytes).filter(|&total| total <= self.0.limit);
+        match self.0.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.exhausted(bytes)),
+        }
+    }
+
+    pub(crate) fn release(&self, bytes: u64) {
+        self.0.in_use.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn exhausted(&self, requested: u64) -> Error {
+        Error::OutOfMemory { requested, in_use: self.in_use(), limit: self.0.limit }
+    }
+}
