@@ -5,6 +5,7 @@ use std::fmt;
 
 use blstrs::Scalar;
 
+use crate::shape::CircuitName;
 use crate::vanilla::domain;
 
 /// A place in a partition's proof, counted from 0 within the partition.
@@ -95,6 +96,12 @@ pub enum CircuitError {
         what: &'static str,
         /// What it has.
         got: usize,
+    },
+    /// The partitions are those of another proof.
+    #[error("expected partitions for {expected}")]
+    Proof {
+        /// The circuit.
+        expected: CircuitName,
     },
     /// A tree of the shape has no gadget.
     #[error(transparent)]

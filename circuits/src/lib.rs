@@ -6,10 +6,11 @@
 //! - [`public`]: public inputs, from vanilla proofs and from what a verifier knows.
 //! - [`challenge`], [`graph`], [`identity`], [`params_name`]: what public inputs and file names are derived from.
 //! - [`sample`]: real vanilla proofs of 2 KiB sectors.
-//! - [`porep`], [`post`], [`update`]: the circuits; [`error`]: what can be wrong with a partition.
+//! - [`porep`], [`post`], [`update`]: the circuits, and [`FilecoinCircuit`], any of them; [`error`]: what can be wrong with a partition.
 #![forbid(unsafe_code)]
 
 mod alloc;
+mod circuit;
 mod form;
 mod hash;
 
@@ -26,3 +27,5 @@ pub mod sample;
 pub mod shape;
 pub mod update;
 pub mod vanilla;
+
+pub use circuit::{FilecoinCircuit, FilecoinContext, FilecoinPrefix};

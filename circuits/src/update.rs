@@ -4,6 +4,8 @@ mod challenge;
 mod native;
 mod prefix;
 
+pub use native::UpdateContext;
+
 use assignment::{CircuitId, StructuredCircuit};
 use bellpepper_core::boolean::AllocatedBit;
 use bellpepper_core::num::AllocatedNum;
