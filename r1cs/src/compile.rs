@@ -49,7 +49,7 @@ impl CompiledCircuit {
         Self::assemble(circuit.id(), units, coefficients, prefix_block, unit_block, bindings.into_table(shared[0]))
     }
 
-    /// Records a plain circuit, as one unit.
+    /// Records a plain circuit: all of it is prefix, and the one unit is empty.
     pub fn compile_plain<C: Circuit<Scalar>>(id: CircuitId, circuit: C) -> Result<Self, CompileError> {
         let mut recorder = Recorder::new();
         circuit.synthesize(&mut recorder).map_err(|e| failed("the circuit", e))?;
@@ -58,10 +58,12 @@ impl CompiledCircuit {
 }
 
 impl Recorder {
-    /// The circuit recorded, as one unit without repetition.
+    /// The circuit recorded, without repetition: all of it is prefix, and the one unit is empty.
     pub fn finish(self, id: CircuitId) -> Result<CompiledCircuit, CompileError> {
         let (block, dictionary) = self.into_block()?;
-        let (empty, _) = Self::with_scope(Scope::default(), dictionary.clone()).into_block()?;
+        let shared = [block.layout.inputs as usize, block.layout.aux as usize];
+        let scope = Scope { shared, offset: shared, ..Scope::default() };
+        let (empty, dictionary) = Self::with_scope(scope, dictionary).into_block()?;
         CompiledCircuit::assemble(id, 1, dictionary.into_values(), block, empty, Bindings::default())
     }
 }

@@ -149,13 +149,17 @@ impl CompiledCircuit {
     }
 }
 
-/// All columns of the whole are 32-bit numbers.
+/// All columns and rows of the whole are 32-bit numbers.
 pub(crate) fn check_total(prefix: &Block, unit: &Block, units: usize) -> Result<(), CompileError> {
-    let of = |block: &Block| block.layout.inputs as usize + block.layout.aux as usize;
-    let got = of(unit).checked_mul(units).and_then(|all| all.checked_add(of(prefix))).unwrap_or(usize::MAX);
     let limit = u32::MAX as usize;
-    if got > limit {
-        return Err(CompileError::TooLarge { what: "columns of the circuit", got, limit });
-    }
-    Ok(())
+    let check = |what, of: &dyn Fn(&Block) -> usize| {
+        let all = of(unit).checked_mul(units).and_then(|all| all.checked_add(of(prefix)));
+        match all.unwrap_or(usize::MAX) {
+            got if got > limit => Err(CompileError::TooLarge { what, got, limit }),
+            _ => Ok(()),
+        }
+    };
+    let inputs = |block: &Block| block.layout.inputs as usize;
+    check("columns of the circuit", &|block| inputs(block) + block.layout.aux as usize)?;
+    check("rows of the circuit", &|block| inputs(block) + block.rows())
 }
