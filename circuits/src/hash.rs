@@ -43,6 +43,11 @@ pub(crate) fn label_parents(layer: usize, drg: &[Column], exp: &[Column]) -> Vec
     if layer > 1 {
         parents.extend(exp.iter().map(|column| label(column, layer - 1)));
     }
+    repeat_parents(&parents)
+}
+
+/// The parents over and over, as many as a label hashes.
+pub(crate) fn repeat_parents(parents: &[Scalar]) -> Vec<Scalar> {
     parents.iter().copied().cycle().take(LABEL_PARENTS).collect()
 }
 

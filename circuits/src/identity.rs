@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        for name in ["", "StackedDrg2KiB", "StackedDrg1KiBV1", "StackedDrg2KiBV1_2", "StackedDrgWindow2KiBV1"] {
+        for name in ["", "StackedDrg2KiB", "StackedDrg1KiBV1", "StackedDrg2KiBV1_2", "StackedDrgWindow2KiBV1"]
+        {
             assert_eq!(name.parse::<RegisteredSeal>(), Err(UnknownSeal(name.into())));
         }
     }

@@ -30,6 +30,9 @@ pub use porep::read_porep;
 pub use post::{read_window, read_winning};
 pub use update::read_update;
 
+use blstrs::Scalar;
+
+use crate::public::{porep_inputs, post_inputs, update_inputs};
 use crate::shape::{CircuitName, Proof};
 use crate::vanilla::{PorepPartition, PostPartition, UpdatePartition};
 
@@ -66,6 +69,18 @@ impl Partitions {
     /// Whether there is none. A reader always returns some.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Each partition's public inputs, without ONE. The circuit is the one that the partitions were made for.
+    pub fn public_inputs(&self, circuit: CircuitName) -> Vec<Vec<Scalar>> {
+        match self {
+            Partitions::Porep(partitions) => partitions.iter().map(porep_inputs).collect(),
+            Partitions::Post(partitions) => partitions.iter().map(post_inputs).collect(),
+            Partitions::Update(partitions) => {
+                let shape = circuit.size.update();
+                partitions.iter().map(|partition| update_inputs(&shape, partition)).collect()
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! - [`input`]: readers of vanilla proofs.
 //! - [`public`]: public inputs, from vanilla proofs and from what a verifier knows.
 //! - [`challenge`], [`graph`], [`identity`], [`params_name`]: what public inputs and file names are derived from.
-//! - [`sample`]: real vanilla proofs of 2 KiB sectors.
+//! - [`sample`]: real vanilla proofs of 2 KiB sectors; [`synthetic`]: satisfying ones of any size, from a seed.
 //! - [`porep`], [`post`], [`update`]: the circuits, and [`FilecoinCircuit`], any of them; [`error`]: what can be wrong with a partition.
 #![forbid(unsafe_code)]
 
@@ -25,6 +25,7 @@ pub mod post;
 pub mod public;
 pub mod sample;
 pub mod shape;
+pub mod synthetic;
 pub mod update;
 pub mod vanilla;
 

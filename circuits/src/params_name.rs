@@ -5,8 +5,8 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::shape::{DRG_PARENTS, EXP_PARENTS, PorepShape, PostShape, UpdateShape};
 use crate::shape::{CircuitName, Proof};
+use crate::shape::{DRG_PARENTS, EXP_PARENTS, PorepShape, PostShape, UpdateShape};
 
 const VERSION: &str = "v28";
 
@@ -31,9 +31,11 @@ pub fn cache_identifier(name: CircuitName) -> String {
 
 fn porep(shape: &PorepShape, tree: &str) -> String {
     let nodes = shape.size.nodes();
-    let base = format!("drgraph::BucketGraph{{size: {nodes}; degree: {DRG_PARENTS}; hasher: poseidon_hasher}}");
+    let base =
+        format!("drgraph::BucketGraph{{size: {nodes}; degree: {DRG_PARENTS}; hasher: poseidon_hasher}}");
     let graph = format!("stacked_graph::StackedGraph{{expansion_degree: {EXP_PARENTS} base_graph: {base} }}");
-    let challenges = format!("LayerChallenges {{ layers: {}, max_count: {} }}", shape.layers, shape.challenges);
+    let challenges =
+        format!("LayerChallenges {{ layers: {}, max_count: {} }}", shape.layers, shape.challenges);
     format!("layered_drgporep::PublicParams{{ graph: {graph}, challenges: {challenges}, tree: {tree} }}")
 }
 
@@ -71,8 +73,8 @@ mod tests {
     #[test]
     fn the_name_of_the_most_used_file() {
         let name = file_stem("porep-32GiB".parse().unwrap());
-        assert!(
-            name.starts_with("v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-82a357d2")
-        );
+        assert!(name.starts_with(
+            "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-82a357d2"
+        ));
     }
 }

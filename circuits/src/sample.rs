@@ -9,7 +9,9 @@ pub fn sample(circuit: CircuitName) -> Option<InputFile<'static>> {
         return None;
     }
     let (name, bytes): (_, &[u8]) = match circuit.proof {
-        Proof::Porep(PorepMode::Interactive) => ("porep-2KiB.json", include_bytes!("../data/porep-2KiB.json")),
+        Proof::Porep(PorepMode::Interactive) => {
+            ("porep-2KiB.json", include_bytes!("../data/porep-2KiB.json"))
+        }
         Proof::Porep(_) => return None,
         Proof::Winning => ("winning-2KiB.bincode", include_bytes!("../data/winning-2KiB.bincode")),
         Proof::Window => ("window-2KiB.bincode", include_bytes!("../data/window-2KiB.bincode")),

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 
+use crate::shape::PostShape;
+
 /// One partition of a PoRep: the witness of [`PorepShape`](crate::shape::PorepShape).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PorepPartition {
@@ -67,6 +69,18 @@ pub struct Column {
 pub struct PostPartition {
     /// The sectors, in order.
     pub sectors: Vec<Arc<PostSector>>,
+}
+
+impl PostPartition {
+    /// A WindowPoSt's partitions: sectors fill them in order, and the last partition is filled by repeating the last
+    /// sector.
+    pub fn fill(shape: &PostShape, sectors: &[Arc<PostSector>]) -> Vec<Self> {
+        let partitions = sectors.chunks(shape.sectors.max(1)).map(|chunk| {
+            let last = chunk.last().into_iter().cycle();
+            PostPartition { sectors: chunk.iter().chain(last).take(shape.sectors).cloned().collect() }
+        });
+        partitions.collect()
+    }
 }
 
 /// What a PoSt opens of one sector.

@@ -71,7 +71,10 @@ pub struct SyntheticSet {
 impl SyntheticSet {
     /// The set of a replica.
     pub fn new(size: SectorSize, replica_id: &[u8; 32], comm_r: &[u8; 32]) -> Self {
-        Self { nodes: size.nodes(), key: key(b"filecoin.io|PoRep|1|Synthetic|1|Generation", replica_id, comm_r) }
+        Self {
+            nodes: size.nodes(),
+            key: key(b"filecoin.io|PoRep|1|Synthetic|1|Generation", replica_id, comm_r),
+        }
     }
 
     /// The number of challenges in the set.

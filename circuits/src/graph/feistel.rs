@@ -41,15 +41,20 @@ impl Feistel {
 
     fn encrypt(&self, index: u64) -> u64 {
         let (left, right) = self.split(index);
-        let (left, right) =
-            self.keys.iter().fold((left, right), |(left, right), key| (right, left ^ self.round(right, *key)));
+        let (left, right) = self
+            .keys
+            .iter()
+            .fold((left, right), |(left, right), key| (right, left ^ self.round(right, *key)));
         left << self.half_bits | right
     }
 
     fn decrypt(&self, image: u64) -> u64 {
         let (left, right) = self.split(image);
-        let (left, right) =
-            self.keys.iter().rev().fold((left, right), |(left, right), key| (right ^ self.round(left, *key), left));
+        let (left, right) = self
+            .keys
+            .iter()
+            .rev()
+            .fold((left, right), |(left, right), key| (right ^ self.round(left, *key), left));
         left << self.half_bits | right
     }
 

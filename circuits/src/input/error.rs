@@ -194,7 +194,11 @@ macro_rules! shown_as_written {
 shown_as_written!(u32 u64 usize String &str);
 
 /// Refuses two values that must be equal and are not, naming the relation.
-pub(crate) fn equal<T: PartialEq + Shown>(relation: &'static str, expected: &T, got: &T) -> Result<(), InputError> {
+pub(crate) fn equal<T: PartialEq + Shown>(
+    relation: &'static str,
+    expected: &T,
+    got: &T,
+) -> Result<(), InputError> {
     if expected == got {
         return Ok(());
     }

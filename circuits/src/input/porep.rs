@@ -82,13 +82,18 @@ impl Sector {
         size: SectorSize,
         mode: PorepMode,
     ) -> Result<Self, InputError> {
-        let seal: RegisteredSeal =
-            phase1.registered_proof.parse().map_err(Problem::from).map_err(InputError::new).within(|| "registered_proof".into())?;
+        let seal: RegisteredSeal = phase1
+            .registered_proof
+            .parse()
+            .map_err(Problem::from)
+            .map_err(InputError::new)
+            .within(|| "registered_proof".into())?;
         let named = seal.size;
         equal("the registered proof's sector size = the circuit's", &size.name(), &named.name())
             .within(|| "registered_proof".into())?;
         if let Some(bytes) = wrapped_size {
-            equal("SectorSize = the registered proof's", &size.bytes(), &bytes).within(|| "SectorSize".into())?;
+            equal("SectorSize = the registered proof's", &size.bytes(), &bytes)
+                .within(|| "SectorSize".into())?;
         }
         if mode != PorepMode::Interactive && mode != seal.version.mode() {
             let expected = format!("{mode:?}");
@@ -127,7 +132,8 @@ impl Sector {
         equal("comm_d is the first file's", &self.phase1.comm_d, &other.phase1.comm_d)?;
         equal("comm_r is the first file's", &self.phase1.comm_r, &other.phase1.comm_r)?;
         equal("seed is the first file's", &self.phase1.seed, &other.phase1.seed)?;
-        let name = |sector: &Self| RegisteredSeal { size: sector.shape.size, version: sector.version }.to_string();
+        let name =
+            |sector: &Self| RegisteredSeal { size: sector.shape.size, version: sector.version }.to_string();
         equal("registered_proof is the first file's", &name(self), &name(other))
     }
 
@@ -141,9 +147,11 @@ impl Sector {
             seed: &self.phase1.seed,
         };
         let nodes = source.partition(k, self.shape.challenges);
-        let challenges = proofs.par_iter().zip(nodes).enumerate().map(|(i, (proof, node))| {
-            self.challenge(proof, node).within(|| format!("challenge {i}"))
-        });
+        let challenges = proofs
+            .par_iter()
+            .zip(nodes)
+            .enumerate()
+            .map(|(i, (proof, node))| self.challenge(proof, node).within(|| format!("challenge {i}")));
         // All of them, so that the error is the first challenge's, not the first in time.
         let challenges: Vec<_> = challenges.collect();
         let challenges = challenges.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -153,7 +161,11 @@ impl Sector {
         for (i, (_, roots)) in challenges.iter().enumerate() {
             equal("the root of c_x = that of challenge 0", &first.comm_c, &roots.comm_c)
                 .and_then(|()| {
-                    equal("the root of comm_r_last_proof = that of challenge 0", &first.comm_r_last, &roots.comm_r_last)
+                    equal(
+                        "the root of comm_r_last_proof = that of challenge 0",
+                        &first.comm_r_last,
+                        &roots.comm_r_last,
+                    )
                 })
                 .within(|| format!("challenge {i}"))?;
         }
@@ -204,7 +216,11 @@ impl Sector {
 
         self.labels(node, proof, &own, &drg_parents, &exp_parents)?;
         let label = own.labels.last().copied().unwrap_or_default();
-        equal("the leaf of comm_r_last_proof = label of the last layer + data", &(label + data.leaf), &replica.leaf)?;
+        equal(
+            "the leaf of comm_r_last_proof = label of the last layer + data",
+            &(label + data.leaf),
+            &replica.leaf,
+        )?;
 
         let challenge = PorepChallenge {
             node,
@@ -220,13 +236,18 @@ impl Sector {
     fn column(&self, proof: &ColumnProof) -> Result<(Column, Checked), InputError> {
         count("rows of the column", self.shape.layers, proof.column.rows.len())?;
         let labels = scalars(&proof.column.rows, "row")?;
-        let inclusion = proof.inclusion_proof.check(&self.shape.tree()).within(|| "inclusion_proof".into())?;
+        let inclusion =
+            proof.inclusion_proof.check(&self.shape.tree()).within(|| "inclusion_proof".into())?;
         equal(
             "the index of the inclusion proof = the column's",
             &u64::from(proof.column.index),
             &inclusion.path.leaf_index(),
         )?;
-        equal("the leaf of the inclusion proof = the column's hash", &hash::column(&labels), &inclusion.leaf)?;
+        equal(
+            "the leaf of the inclusion proof = the column's hash",
+            &hash::column(&labels),
+            &inclusion.leaf,
+        )?;
         Ok((Column { labels, path: inclusion.path.clone() }, inclusion))
     }
 
@@ -234,7 +255,8 @@ impl Sector {
     fn predecessor(&self, node: u64, parents: &[Column]) -> Result<(), InputError> {
         let position = if self.version.api() == ApiVersion::V1_0_0 { DRG_PARENTS - 1 } else { 0 };
         let parent = parents.get(position).map_or(0, |parent| parent.path.leaf_index());
-        equal("the predecessor is a parent", &(node - 1), &parent).within(|| format!("drg_parents {position}"))
+        equal("the predecessor is a parent", &(node - 1), &parent)
+            .within(|| format!("drg_parents {position}"))
     }
 
     /// The labels of the challenged node follow from its parents', and the proofs state the parents again.

@@ -21,7 +21,8 @@ pub fn read_winning(size: SectorSize, files: &[InputFile<'_>]) -> Result<PostPar
     let sectors = read_sectors(&file_shape, files)?;
     count("sectors of a WinningPoSt", 1, sectors.len())?;
     let unrolled = sectors.iter().flat_map(|sector| {
-        let part = |openings: &[Opening]| PostSector { openings: openings.to_vec(), ..sector.as_ref().clone() };
+        let part =
+            |openings: &[Opening]| PostSector { openings: openings.to_vec(), ..sector.as_ref().clone() };
         sector.openings.chunks(shape.challenges).map(part).map(Arc::new).collect::<Vec<_>>()
     });
     Ok(PostPartition { sectors: unrolled.collect() })
@@ -31,14 +32,7 @@ pub fn read_winning(size: SectorSize, files: &[InputFile<'_>]) -> Result<PostPar
 /// repeating the last sector.
 pub fn read_window(shape: &PostShape, files: &[InputFile<'_>]) -> Result<Vec<PostPartition>, InputError> {
     let sectors = read_sectors(shape, files)?;
-    let partitions = sectors.chunks(shape.sectors).map(|chunk| {
-        let mut sectors = chunk.to_vec();
-        if let Some(last) = chunk.last() {
-            sectors.resize(shape.sectors, last.clone());
-        }
-        PostPartition { sectors }
-    });
-    Ok(partitions.collect())
+    Ok(PostPartition::fill(shape, &sectors))
 }
 
 /// The sectors of all files, each with as many openings as the shape has challenges.
@@ -48,12 +42,14 @@ fn read_sectors(shape: &PostShape, files: &[InputFile<'_>]) -> Result<Vec<Arc<Po
     }
     let sectors = files.par_iter().map(|file| {
         let sectors = records::<PostProof>(file)?;
-        let checked = sectors.par_iter().map(|proof| {
-            proof.check(shape).map(Arc::new).within(|| format!("sector {}", proof.sector_id))
-        });
+        let checked = sectors
+            .par_iter()
+            .map(|proof| proof.check(shape).map(Arc::new).within(|| format!("sector {}", proof.sector_id)));
         checked.collect::<Result<Vec<_>, _>>()
     });
-    let sectors = sectors.zip(files).map(|(sectors, file)| sectors.map_err(|error: InputError| error.in_file(file.name)));
+    let sectors = sectors
+        .zip(files)
+        .map(|(sectors, file)| sectors.map_err(|error: InputError| error.in_file(file.name)));
     // The first file's error, not the first in time.
     let sectors: Vec<_> = sectors.collect();
     sectors.into_iter().collect::<Result<Vec<_>, _>>().map(|files| files.concat())
@@ -63,7 +59,11 @@ impl PostProof {
     fn check(&self, shape: &PostShape) -> Result<PostSector, InputError> {
         let comm_r = scalar(&self.comm_r).within(|| "comm_r".into())?;
         let [sector] = self.vanilla_proof.sectors.as_slice() else {
-            return Err(InputError::count("sectors in a sector's proof", 1, self.vanilla_proof.sectors.len()));
+            return Err(InputError::count(
+                "sectors in a sector's proof",
+                1,
+                self.vanilla_proof.sectors.len(),
+            ));
         };
         count("inclusion proofs", shape.challenges, sector.inclusion_proofs.len())?;
         let comm_c = scalar(&sector.comm_c).within(|| "comm_c".into())?;

@@ -16,8 +16,17 @@ pub(super) struct MerkleProof {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) enum ProofData {
-    Single { root: Bytes32, leaf: Bytes32, path: InclusionPath },
-    Sub { base_proof: InclusionPath, sub_proof: InclusionPath, root: Bytes32, leaf: Bytes32 },
+    Single {
+        root: Bytes32,
+        leaf: Bytes32,
+        path: InclusionPath,
+    },
+    Sub {
+        base_proof: InclusionPath,
+        sub_proof: InclusionPath,
+        root: Bytes32,
+        leaf: Bytes32,
+    },
     Top {
         base_proof: InclusionPath,
         sub_proof: InclusionPath,

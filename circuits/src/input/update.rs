@@ -29,8 +29,8 @@ pub fn read_update(shape: &UpdateShape, files: &[InputFile<'_>]) -> Result<Vec<U
             let several = proofs.len() > 1;
             let checked: Vec<_> = proofs.par_iter().map(|proof| proof.check(shape)).collect();
             for (i, checked) in checked.into_iter().enumerate() {
-                let (partition, of_this) =
-                    checked.map_err(|error| if several { error.within(format!("proof {i}")) } else { error })?;
+                let (partition, of_this) = checked
+                    .map_err(|error| if several { error.within(format!("proof {i}")) } else { error })?;
                 if let Some(first) = partitions.first() {
                     same_sector(first, &partition).within(|| format!("partition {}", partition.k))?;
                 }
@@ -195,7 +195,8 @@ impl Apex {
         let path = first.path.levels.iter().skip(node_levels + apex_levels).cloned().collect();
         let apex = Self { levels, node_levels, partition_path: MerklePath { levels: path } };
         let root = climb(apex.root(), &apex.partition_path);
-        equal("the apex leaves lead to the root of proof_d_new", &first.root, &root).within(|| "apex_leafs".into())?;
+        equal("the apex leaves lead to the root of proof_d_new", &first.root, &root)
+            .within(|| "apex_leafs".into())?;
         Ok(apex)
     }
 
@@ -217,9 +218,10 @@ impl Apex {
         let above = proof.path.levels.iter().skip(self.node_levels).enumerate();
         for (level, element) in above {
             let (relation, expected) = match level.checked_sub(apex_levels) {
-                None => {
-                    ("a sibling above the apex = the apex leaves' hash", vec![node(level, index >> level ^ 1)])
-                }
+                None => (
+                    "a sibling above the apex = the apex leaves' hash",
+                    vec![node(level, index >> level ^ 1)],
+                ),
                 Some(level) => {
                     let first = self.partition_path.levels.get(level);
                     let siblings = first.map(|element| element.siblings.clone()).unwrap_or_default();

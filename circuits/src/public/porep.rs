@@ -15,7 +15,8 @@ pub fn porep_inputs(partition: &PorepPartition) -> Vec<Scalar> {
     for challenge in &partition.challenges {
         let index = |column: &Column| column.path.leaf_index();
         inputs.push(challenge.data.path.leaf_index().into());
-        inputs.extend(challenge.drg_parents.iter().chain(&challenge.exp_parents).map(index).map(Scalar::from));
+        inputs
+            .extend(challenge.drg_parents.iter().chain(&challenge.exp_parents).map(index).map(Scalar::from));
         inputs.push(challenge.node.into());
         inputs.push(challenge.replica_path.leaf_index().into());
         inputs.push(challenge.column_path.leaf_index().into());
