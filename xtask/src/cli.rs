@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use circuits::shape::CircuitName;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::size::Size;
@@ -54,11 +55,11 @@ pub enum Backend {
 }
 
 /// Which statement to prove.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Source {
     /// The circuit: porep, winning, window or update, with a sector size (porep-2KiB, window-32GiB, …).
     #[arg(long, value_name = "NAME", default_value = "winning-2KiB")]
-    pub circuit: String,
+    pub circuit: CircuitName,
     /// The vanilla proof; several for the sectors or partitions of one proof. Default: the embedded one.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "synthetic")]
     pub input: Vec<PathBuf>,
@@ -132,7 +133,7 @@ pub struct Verify {
 pub struct Setup {
     /// The circuit's name.
     #[arg(long, value_name = "NAME")]
-    pub circuit: String,
+    pub circuit: CircuitName,
     /// Writes FILE.params and FILE.vk.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -149,7 +150,7 @@ pub struct Setup {
 pub struct Compile {
     /// The circuit's name.
     #[arg(long, value_name = "NAME")]
-    pub circuit: String,
+    pub circuit: CircuitName,
     /// Where the compiled circuit goes. Default: the cache.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -161,7 +162,7 @@ pub struct Compile {
 pub struct Inspect {
     /// The circuit's name.
     #[arg(long, value_name = "NAME")]
-    pub circuit: Option<String>,
+    pub circuit: Option<CircuitName>,
     /// Every circuit; with --check, every circuit that the file names.
     #[arg(long)]
     pub all: bool,

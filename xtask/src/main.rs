@@ -1,6 +1,7 @@
 //! The command line: from a vanilla proof to a verified Groth16 proof.
 #![forbid(unsafe_code)]
 
+mod cache;
 mod cli;
 mod cmd;
 mod console;
@@ -9,7 +10,9 @@ mod files;
 mod interrupt;
 mod memory;
 mod progress;
+mod public_inputs;
 mod size;
+mod source;
 
 use std::process::ExitCode;
 

@@ -75,9 +75,9 @@ impl Progress {
         self.bar.inc(parts);
     }
 
-    /// What is being worked on.
-    pub fn message(&self, text: &str) {
-        self.bar.set_message(text.to_owned());
+    /// So many parts of the total are done.
+    pub fn reach(&self, parts: u64) {
+        self.bar.set_position(parts);
     }
 }
 

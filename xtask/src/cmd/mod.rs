@@ -1,16 +1,22 @@
 //! One module a command.
 
+mod bench;
 mod ci;
+mod compile;
+mod inspect;
 mod peers;
+mod synth_only;
 mod workspace;
 
 use std::{
     ffi::OsString,
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
+    time::Instant,
 };
 
 use clap::Parser;
+use r1cs::CompileError;
 
 use crate::{
     cli::{Cli, Command},
@@ -56,6 +62,10 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, console: Console) -> Outcome {
     match command {
+        Command::Compile(flags) => compile::run(&flags, console),
+        Command::Inspect(flags) => inspect::run(&flags, console),
+        Command::SynthOnly(flags) => synth_only::run(&flags, console),
+        Command::Bench(flags) => bench::run(&flags),
         Command::Peers(flags) => peers::run(&flags, console),
         Command::Ci(flags) => ci::run(&flags, console),
         _ => Err(Failure::unavailable("this command", "not built yet")),
@@ -81,4 +91,25 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     };
     Console::new(true).fail(&failure);
     ExitCode::from(Kind::Usage.exit_code())
+}
+
+/// A circuit of ours that does not compile is a fault of ours.
+fn compile_failure(error: &CompileError) -> Failure {
+    Failure::new(Kind::Internal, error)
+}
+
+/// Milliseconds since `started`.
+fn millis(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e3
+}
+
+/// The middle value; of an even number, the mean of the two in the middle; 0 of none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
 }

@@ -1,0 +1,62 @@
+//! Runs the built binary.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+/// What the binary answered.
+pub struct Answer {
+    /// The exit code.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// The binary with a cache folder of its own and without the machine's ceremony parameters.
+pub fn command(cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.env("XDG_CACHE_HOME", cache).env_remove("FIL_PROOFS_PARAMETER_CACHE").env_remove("RUST_LOG");
+    command
+}
+
+/// Runs the binary in `folder`, which also holds its cache.
+pub fn xtask(folder: &Path, arguments: &[&str]) -> Answer {
+    let Output { status, stdout, stderr } =
+        command(&folder.join("cache")).current_dir(folder).args(arguments).output().unwrap();
+    Answer {
+        code: status.code().unwrap_or(-1),
+        stdout: String::from_utf8(stdout).unwrap(),
+        stderr: String::from_utf8(stderr).unwrap(),
+    }
+}
+
+impl Answer {
+    /// The last line of standard output.
+    pub fn json(&self) -> Value {
+        let line = self.stdout.lines().last().unwrap_or_default();
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}\n{}", self.stderr))
+    }
+
+    /// The error's kind, message and place, of a failed command with `--json`.
+    pub fn error(&self) -> (String, String, String) {
+        assert_eq!(self.stdout.lines().count(), 1, "one object and nothing else: {}", self.stdout);
+        let error = &self.json()["error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        (text("kind"), text("message"), text("where"))
+    }
+}
+
+/// The names of a folder's entries, sorted, the cache apart.
+pub fn entries(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name != "cache").collect();
+    names.sort();
+    names
+}
