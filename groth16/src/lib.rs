@@ -1,1 +1,37 @@
 //! Groth16 over BLS12-381 in Filecoin's file formats: setup, parameters, proving, verifying.
+//!
+//! - [`setup`] makes test parameters for a compiled circuit from a trapdoor ([`ToxicWaste`]).
+//! - [`Parameters`] and [`VerifyingKey`] read and write Filecoin's `.params` and `.vk` files.
+//! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; [`prove_assignment`] proves
+//!   whatever a bellpepper-core circuit synthesised into a `ProvingAssignment`.
+//! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
+#![forbid(unsafe_code)]
+
+mod backend;
+mod cpu;
+mod encoding;
+mod error;
+mod files;
+mod key;
+mod parameters;
+mod pipeline;
+mod proof;
+mod prove;
+mod secret;
+mod setup;
+mod shape;
+mod source;
+mod verify;
+
+pub use backend::{Backend, BackendError};
+pub use encoding::PointError;
+pub use error::{KeyError, ParameterError, Section};
+pub use key::VerifyingKey;
+pub use parameters::{Parameters, ReadOptions};
+pub use pipeline::StageTimes;
+pub use proof::{Proof, ProofError, ProofPoint, PublicInputError, public_inputs_from_bytes};
+pub use prove::{ProveError, Proved, Prover, prove_assignment};
+pub use secret::{Randomness, ToxicWaste, ZeroSecret};
+pub use setup::{SetupError, setup};
+pub use shape::Shape;
+pub use verify::{BatchError, PreparedVerifyingKey, VerificationError};

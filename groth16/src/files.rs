@@ -1,0 +1,89 @@
+//! Opening and writing files.
+
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::ParameterError;
+
+/// The beginning of the names of ceremony files.
+const CEREMONY_PREFIX: &str = "v28-";
+
+/// An open file, and what it was when it was opened.
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Opened {
+    pub(crate) fn new(path: &Path) -> Result<Self, ParameterError> {
+        let shown = path.display();
+        let file = File::open(path).map_err(ParameterError::io(format!("opening {shown}")))?;
+        let metadata = file.metadata().map_err(ParameterError::io(format!("examining {shown}")))?;
+        Ok(Self { file, len: metadata.len(), modified: modified(&metadata) })
+    }
+
+    /// That the file is still what it was.
+    pub(crate) fn check_unchanged(
+        file: &File,
+        len: u64,
+        before: Option<SystemTime>,
+    ) -> Result<(), ParameterError> {
+        let now = file.metadata().map_err(ParameterError::io("examining the file again"))?;
+        if now.len() != len {
+            return Err(ParameterError::Changed { what: format!("{len} bytes, then {}", now.len()) });
+        }
+        if modified(&now) != before {
+            return Err(ParameterError::Changed { what: "it was written to".into() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.modified
+    }
+}
+
+fn modified(metadata: &Metadata) -> Option<SystemTime> {
+    metadata.modified().ok()
+}
+
+/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed.
+///
+/// What this crate writes are test parameters, so a ceremony's name and a folder that holds ceremony files are refused.
+pub(crate) fn write_test_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), ParameterError> {
+    let shown = path.display().to_string();
+    let refuse = |reason: String| ParameterError::CeremonyPlace { path: shown.clone(), reason };
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if name.starts_with(CEREMONY_PREFIX) {
+        return Err(refuse(format!(
+            "names that begin with {CEREMONY_PREFIX} are for a ceremony's parameters"
+        )));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let entries =
+        folder.read_dir().map_err(ParameterError::io(format!("reading folder {}", folder.display())))?;
+    for entry in entries {
+        let entry = entry.map_err(ParameterError::io(format!("reading folder {}", folder.display())))?;
+        let other = entry.file_name().to_string_lossy().into_owned();
+        if other.starts_with(CEREMONY_PREFIX) {
+            return Err(refuse(format!("the folder holds a ceremony's file, {other}")));
+        }
+    }
+    let action = || format!("writing {shown}");
+    let temporary = tempfile::NamedTempFile::new_in(folder).map_err(ParameterError::io(action()))?;
+    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
+    write(&mut writer).and_then(|()| writer.flush()).map_err(ParameterError::io(action()))?;
+    drop(writer);
+    temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;
+    temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! Proving.
+
+use std::sync::Arc;
+
+use assignment::{PackedError, PackedWitness, ProvingAssignment};
+use blstrs::Scalar;
+use group::Curve as _;
+use r1cs::{CheckError, CompiledCircuit};
+use rand_core::{CryptoRng, RngCore};
+use thiserror::Error;
+
+use crate::pipeline::{Pipeline, Sums, timed};
+use crate::shape::Densities;
+use crate::{
+    Backend, BackendError, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness,
+    StageTimes, VerificationError, cpu,
+};
+
+/// A proof that was not made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProveError {
+    /// The witness does not satisfy the circuit (the error names the first row), or is another circuit's.
+    #[error("the witness does not fit the circuit: {0}")]
+    Witness(#[from] CheckError),
+    /// The parameters are not this circuit's.
+    #[error("the parameters do not fit the circuit: {0}")]
+    Parameters(#[from] ParameterError),
+    /// The verifying key in the parameters is wrong.
+    #[error("verifying key: {0}")]
+    Key(#[from] KeyError),
+    /// The backend cannot be used.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The assignment's values do not make a witness.
+    #[error("the assignment is not a witness: {0}")]
+    Packed(#[from] PackedError),
+    /// A transform failed.
+    #[error("quotient: {0}")]
+    Transform(#[from] ntt_gpu::Error),
+    /// A multi-scalar multiplication failed.
+    #[error("multi-scalar multiplication: {0}")]
+    Sum(#[from] msm_gpu::Error),
+    /// The finished proof does not verify: the parameters are another circuit's of the same shape, or the arithmetic went wrong.
+    #[error("the finished proof does not verify: {0}")]
+    Verification(#[from] VerificationError),
+}
+
+/// A finished proof.
+#[derive(Debug, Clone)]
+pub struct Proved {
+    /// The proof.
+    pub proof: Proof,
+    /// The public inputs, without ONE.
+    pub public_inputs: Vec<Scalar>,
+    /// How long each stage took.
+    pub times: StageTimes,
+}
+
+/// A circuit and its parameters, ready to prove witness after witness.
+///
+/// ```text
+/// A = α + Σ w_i A_i(τ) + r·δ                                       in G1
+/// B = β + Σ w_i B_i(τ) + s·δ                                       in G2, and in G1 for C
+/// C = Σ_aux w_i l_i + Σ h_i τ^i t(τ)/δ + s·A + r·B - r·s·δ         in G1
+/// ```
+#[derive(Debug)]
+pub struct Prover {
+    parameters: Arc<Parameters>,
+    verifying_key: PreparedVerifyingKey,
+    pipeline: Box<dyn Pipeline>,
+    verify: bool,
+}
+
+impl Prover {
+    /// A prover of `circuit` on `backend`. The parameters must have the circuit's shape and a usable verifying key.
+    pub fn new(
+        circuit: Arc<CompiledCircuit>,
+        parameters: Arc<Parameters>,
+        backend: Backend,
+    ) -> Result<Self, ProveError> {
+        let densities = Densities::of(&circuit);
+        parameters.check_shape(&densities.shape(circuit.num_rows()))?;
+        let verifying_key = PreparedVerifyingKey::new(&parameters.vk)?;
+        let pipeline = backend.open(circuit, densities, parameters.clone())?;
+        Ok(Self { parameters, verifying_key, pipeline, verify: true })
+    }
+
+    /// Whether each proof is verified before it is returned: it is, unless turned off here.
+    pub fn verify_proofs(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// The prepared verifying key.
+    pub fn verifying_key(&self) -> &PreparedVerifyingKey {
+        &self.verifying_key
+    }
+
+    /// A proof with fresh randomness.
+    pub fn prove(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        rng: &mut (impl RngCore + CryptoRng),
+    ) -> Result<Proved, ProveError> {
+        self.prove_with_randomness(witness, Randomness::random(rng))
+    }
+
+    /// A proof with given randomness: a function of parameters, witness, `r` and `s`.
+    pub fn prove_with_randomness(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        randomness: Randomness,
+    ) -> Result<Proved, ProveError> {
+        let _span = tracing::info_span!("prove", aux = witness.num_aux()).entered();
+        let (sums, times) = self.pipeline.sums(witness)?;
+        let key = self.verify.then_some(&self.verifying_key);
+        finish(&self.parameters, &sums, &randomness, witness.inputs(), times, key)
+    }
+}
+
+/// A proof from the classic path's assignment, on the CPU: of any circuit, without compiling it. The input rows must not have
+/// been appended yet. The proof is verified if a key is given.
+pub fn prove_assignment(
+    parameters: &Parameters,
+    assignment: ProvingAssignment<Scalar>,
+    randomness: Randomness,
+    verifying_key: Option<&PreparedVerifyingKey>,
+) -> Result<Proved, ProveError> {
+    let _span = tracing::info_span!("prove", aux = assignment.aux().len()).entered();
+    let (sums, inputs, times) = cpu::sums_of_assignment(assignment, parameters)?;
+    finish(parameters, &sums, &randomness, &inputs, times, verifying_key)
+}
+
+/// Puts a proof together and verifies it. `inputs` begin with ONE.
+fn finish(
+    parameters: &Parameters,
+    sums: &Sums,
+    randomness: &Randomness,
+    inputs: &[Scalar],
+    mut times: StageTimes,
+    verifying_key: Option<&PreparedVerifyingKey>,
+) -> Result<Proved, ProveError> {
+    let (vk, r, s) = (&parameters.vk, randomness.r.get(), randomness.s.get());
+    let a = sums.a + vk.alpha_g1 + vk.delta_g1 * r;
+    let b_g1 = sums.b_g1 + vk.beta_g1 + vk.delta_g1 * s;
+    let b = sums.b_g2 + vk.beta_g2 + vk.delta_g2 * s;
+    let c = sums.l + sums.h + a * s + b_g1 * r - vk.delta_g1 * (r * s);
+    let proof = Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() };
+    let public_inputs = inputs.get(1..).unwrap_or_default().to_vec();
+    if let Some(key) = verifying_key {
+        timed(&mut times.verify, || {
+            let _span = tracing::info_span!("verify", inputs = public_inputs.len()).entered();
+            key.verify(&proof, &public_inputs)
+        })?;
+    }
+    Ok(Proved { proof, public_inputs, times })
+}

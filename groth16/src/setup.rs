@@ -1,0 +1,174 @@
+//! Test parameters from a trapdoor.
+
+use blstrs::{G1Affine, G2Affine, Scalar};
+use ff::Field;
+use group::Curve as _;
+use group::prime::PrimeCurveAffine;
+use msm_gpu::cpu::FixedBase;
+use msm_gpu::{G1, G2};
+use r1cs::{CompiledCircuit, Term};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::secret::{SecretVec, wipe};
+use crate::shape::Densities;
+use crate::{KeyError, Parameters, ToxicWaste, VerifyingKey};
+
+/// Parameters that cannot be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The circuit has more rows than any domain, or its domain no coset.
+    #[error(transparent)]
+    Domain(#[from] ntt_gpu::Error),
+    /// τ is a root of the vanishing polynomial.
+    #[error("tau lies in the evaluation domain")]
+    TauInDomain,
+    /// A variable is in no constraint, so that its point would be at infinity.
+    #[error("auxiliary variable {index} is not constrained")]
+    Unconstrained {
+        /// Its index.
+        index: usize,
+    },
+    /// A query's point is at infinity although the variable occurs: τ is a root of its polynomial.
+    #[error("the {query} polynomial of a variable vanishes at tau")]
+    VanishesAtTau {
+        /// `A` or `B`.
+        query: &'static str,
+    },
+    /// The trapdoor makes a key with which proofs mean nothing.
+    #[error("verifying key: {0}")]
+    Key(#[from] KeyError),
+}
+
+/// Parameters for a circuit from a trapdoor: **test parameters**, forgeable by whoever knows or guesses it.
+///
+/// For equal trapdoors the result is bellperson's, byte for byte, with the standard generators of both groups. The trapdoor
+/// and what reveals it are wiped.
+pub fn setup(circuit: &CompiledCircuit, waste: ToxicWaste) -> Result<Parameters, SetupError> {
+    let densities = Densities::of(circuit);
+    let shape = densities.shape(circuit.num_rows());
+    let domain = shape.domain()?;
+    domain.coset_generator()?;
+    let span = tracing::info_span!("setup", rows = shape.rows, domain = domain.size()).entered();
+
+    let [alpha, beta, gamma, delta, tau] =
+        [&waste.alpha, &waste.beta, &waste.gamma, &waste.delta, &waste.tau].map(|secret| *secret.get());
+    let vanishing = domain.vanishing_at(&tau);
+    if bool::from(vanishing.is_zero()) {
+        return Err(SetupError::TauInDomain);
+    }
+    // Neither is zero.
+    let [over_gamma, over_delta] = [gamma, delta].map(|value| value.invert().unwrap_or(Scalar::ZERO));
+
+    let g1 = FixedBase::<G1>::new(&G1Affine::generator(), shape.domain_size() + 3 * shape.aux);
+    let powers = SecretVec(powers(shape.domain_size() - 1, tau, vanishing * over_delta));
+    let h = g1.multiply(&powers.0);
+    drop(powers);
+
+    let columns = Columns::at_tau(circuit, SecretVec(domain.lagrange_at(&tau)));
+    let inputs = shape.inputs;
+    let mut combined = SecretVec(columns.combine(alpha, beta));
+    let (of_inputs, of_aux) = combined.0.split_at_mut(inputs);
+    if let Some(index) = of_aux.par_iter().position_first(|value| bool::from(value.is_zero())) {
+        return Err(SetupError::Unconstrained { index });
+    }
+    of_inputs.iter_mut().for_each(|value| *value *= over_gamma);
+    of_aux.par_iter_mut().for_each(|value| *value *= over_delta);
+    let (ic, l) = (g1.multiply(of_inputs), g1.multiply(of_aux));
+    drop(combined);
+
+    // All inputs are in A, by the rows x_i * 0 = 0.
+    let mut query = SecretVec(columns.a.0[..inputs].to_vec());
+    query.0.extend(densities.a_aux.ones().map(|i| columns.a.0[inputs + i]));
+    check_query("A", &query.0)?;
+    let a = g1.multiply(&query.0);
+    drop(query);
+
+    let mut query = SecretVec(densities.b_inputs.ones().map(|i| columns.b.0[i]).collect());
+    query.0.extend(densities.b_aux.ones().map(|i| columns.b.0[inputs + i]));
+    check_query("B", &query.0)?;
+    drop(columns);
+    let b_g1 = g1.multiply(&query.0);
+    drop(g1);
+    let b_g2 = FixedBase::<G2>::new(&G2Affine::generator(), query.0.len()).multiply(&query.0);
+    drop(query);
+    drop(span);
+
+    let in_g1 = |value: &Scalar| (G1Affine::generator() * value).to_affine();
+    let in_g2 = |value: &Scalar| (G2Affine::generator() * value).to_affine();
+    let vk = VerifyingKey {
+        alpha_g1: in_g1(&alpha),
+        beta_g1: in_g1(&beta),
+        beta_g2: in_g2(&beta),
+        gamma_g2: in_g2(&gamma),
+        delta_g1: in_g1(&delta),
+        delta_g2: in_g2(&delta),
+        ic,
+    };
+    wipe(&mut [alpha, beta, gamma, delta, tau, vanishing, over_gamma, over_delta]);
+    vk.check()?;
+    Ok(Parameters { vk, h, l, a, b_g1, b_g2 })
+}
+
+fn check_query(query: &'static str, values: &[Scalar]) -> Result<(), SetupError> {
+    match values.par_iter().any(|value| bool::from(value.is_zero())) {
+        true => Err(SetupError::VanishesAtTau { query }),
+        false => Ok(()),
+    }
+}
+
+/// `scale·base^i` for `i` below `len`.
+fn powers(len: usize, base: Scalar, scale: Scalar) -> Vec<Scalar> {
+    const CHUNK: usize = 1 << 12;
+    let mut out = vec![Scalar::ZERO; len];
+    out.par_chunks_mut(CHUNK).enumerate().for_each(|(k, chunk)| {
+        let mut power = scale * base.pow_vartime([(k * CHUNK) as u64]);
+        for value in chunk {
+            *value = power;
+            power *= base;
+        }
+    });
+    out
+}
+
+/// Every variable's polynomials at τ: inputs, then aux.
+struct Columns {
+    a: SecretVec,
+    b: SecretVec,
+    c: SecretVec,
+}
+
+impl Columns {
+    /// `A_j(τ) = Σ_row A[row, j]·L_row(τ)`: the transposed matrices times the Lagrange polynomials, which are wiped.
+    fn at_tau(circuit: &CompiledCircuit, lagrange: SecretVec) -> Self {
+        let columns = circuit.num_inputs() + circuit.num_aux();
+        let zeros = || SecretVec(vec![Scalar::ZERO; columns]);
+        let mut out = Self { a: zeros(), b: zeros(), c: zeros() };
+        let coefficients = circuit.coefficients();
+        let add = |target: &mut [Scalar], terms: &[Term], value: &Scalar| {
+            for term in terms {
+                let target = &mut target[term.column as usize];
+                match term.coefficient {
+                    0 => *target += value,
+                    1 => *target -= value,
+                    other => *target += coefficients[other as usize] * value,
+                }
+            }
+        };
+        let mut rows = circuit.rows(0..circuit.num_rows());
+        while let Some(row) = rows.next() {
+            let value = &lagrange.0[row.index];
+            add(&mut out.a.0, row.a, value);
+            add(&mut out.b.0, row.b, value);
+            add(&mut out.c.0, row.c, value);
+        }
+        out
+    }
+
+    /// `β·A_j(τ) + α·B_j(τ) + C_j(τ)`.
+    fn combine(&self, alpha: Scalar, beta: Scalar) -> Vec<Scalar> {
+        let terms = self.a.0.par_iter().zip(&self.b.0).zip(&self.c.0);
+        terms.map(|((a, b), c)| beta * a + alpha * b + c).collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! The numbers of a circuit that its parameters have to match.
+
+use assignment::Bitmap;
+use ntt_gpu::Domain;
+use r1cs::CompiledCircuit;
+
+/// How many points of which kind a circuit's parameters have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Inputs, ONE included.
+    pub inputs: usize,
+    /// Auxiliary variables.
+    pub aux: usize,
+    /// Constraints and one row for each input.
+    pub rows: usize,
+    /// Auxiliary variables that occur in A.
+    pub a_aux: usize,
+    /// Inputs that occur in B.
+    pub b_inputs: usize,
+    /// Auxiliary variables that occur in B.
+    pub b_aux: usize,
+}
+
+impl Shape {
+    /// The number of values of the evaluation domain, `n`: the least power of two that holds all rows.
+    pub fn domain_size(&self) -> usize {
+        self.rows.next_power_of_two()
+    }
+
+    /// The evaluation domain.
+    pub fn domain(&self) -> Result<Domain, ntt_gpu::Error> {
+        Domain::covering(self.rows)
+    }
+}
+
+/// Which variables have points in the queries. Fixed by the circuit.
+#[derive(Debug, Clone)]
+pub(crate) struct Densities {
+    pub(crate) a_aux: Bitmap,
+    pub(crate) b_inputs: Bitmap,
+    pub(crate) b_aux: Bitmap,
+}
+
+impl Densities {
+    pub(crate) fn of(circuit: &CompiledCircuit) -> Self {
+        Self {
+            a_aux: circuit.a_aux_density(),
+            b_inputs: circuit.b_input_density(),
+            b_aux: circuit.b_aux_density(),
+        }
+    }
+
+    pub(crate) fn shape(&self, rows: usize) -> Shape {
+        Shape {
+            inputs: self.b_inputs.len(),
+            aux: self.a_aux.len(),
+            rows,
+            a_aux: self.a_aux.count_ones(),
+            b_inputs: self.b_inputs.count_ones(),
+            b_aux: self.b_aux.count_ones(),
+        }
+    }
+}
+
+impl From<&CompiledCircuit> for Shape {
+    fn from(circuit: &CompiledCircuit) -> Self {
+        Densities::of(circuit).shape(circuit.num_rows())
+    }
+}

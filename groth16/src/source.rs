@@ -1,0 +1,106 @@
+//! Reading sections of points from a stream whose length is known.
+
+use std::io::{self, Read};
+
+use blake2b_simd::State;
+use rayon::prelude::*;
+
+use crate::encoding::{Encoding, decode};
+use crate::{ParameterError, Section};
+
+/// Bytes that are read, then decoded in parallel.
+const CHUNK: usize = 1 << 22;
+
+/// A reader that counts what remains and hashes what it reads.
+pub(crate) struct Source<R> {
+    reader: R,
+    remaining: u64,
+    hasher: Option<State>,
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Source<R> {
+    pub(crate) fn new(reader: R, len: u64, with_digest: bool) -> Self {
+        Self { reader, remaining: len, hasher: with_digest.then(State::new), buffer: Vec::new() }
+    }
+
+    pub(crate) fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Fills the buffer with the next `len` bytes, which are known to remain.
+    fn fill(&mut self, len: usize) -> io::Result<&[u8]> {
+        self.buffer.resize(len, 0);
+        self.reader.read_exact(&mut self.buffer)?;
+        self.remaining -= len as u64;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.buffer);
+        }
+        Ok(&self.buffer)
+    }
+
+    /// A file that shrinks while it is read ends early although its length promised more.
+    fn error(section: Section, index: usize, source: io::Error) -> ParameterError {
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof => ParameterError::Truncated { section, index },
+            _ => ParameterError::Io { action: format!("reading section {section}, element {index}"), source },
+        }
+    }
+
+    /// One point.
+    pub(crate) fn point<C: Encoding>(&mut self, section: Section) -> Result<C::Affine, ParameterError> {
+        if self.remaining < C::BYTES as u64 {
+            return Err(ParameterError::Truncated { section, index: 0 });
+        }
+        let bytes = self.fill(C::BYTES).map_err(|source| Self::error(section, 0, source))?;
+        decode::<C>(bytes, false).map_err(|source| ParameterError::Point { section, index: 0, source })
+    }
+
+    /// A length and as many points: canonical, on the curve, none at infinity.
+    pub(crate) fn points<C: Encoding>(&mut self, section: Section) -> Result<Vec<C::Affine>, ParameterError> {
+        if self.remaining < 4 {
+            return Err(ParameterError::Truncated { section, index: 0 });
+        }
+        let bytes = self.fill(4).map_err(|source| Self::error(section, 0, source))?;
+        let count = bytes.iter().fold(0, |count, byte| count << 8 | u32::from(*byte));
+        let needed = u64::from(count) * C::BYTES as u64;
+        if needed > self.remaining {
+            return Err(ParameterError::SectionLength { section, count, needed, remaining: self.remaining });
+        }
+        let count = count as usize;
+        let mut out = vec![C::Affine::default(); count];
+        for (k, targets) in out.chunks_mut(CHUNK / C::BYTES).enumerate() {
+            let first = k * (CHUNK / C::BYTES);
+            let bytes =
+                self.fill(targets.len() * C::BYTES).map_err(|source| Self::error(section, first, source))?;
+            let bad = targets
+                .par_iter_mut()
+                .zip(bytes.par_chunks_exact(C::BYTES))
+                .enumerate()
+                .with_min_len(64)
+                .filter_map(|(i, (target, bytes))| match decode::<C>(bytes, false) {
+                    Ok(point) => {
+                        *target = point;
+                        None
+                    }
+                    Err(source) => Some((first + i, source)),
+                })
+                .min_by_key(|(index, _)| *index);
+            if let Some((index, source)) = bad {
+                return Err(ParameterError::Point { section, index, source });
+            }
+        }
+        Ok(out)
+    }
+
+    /// Reads what is left, and gives the digest if it was asked for: the first half of BLAKE2b-512, in hex.
+    pub(crate) fn finish(mut self) -> Result<Option<String>, ParameterError> {
+        if self.hasher.is_some() {
+            while self.remaining > 0 {
+                let len = self.remaining.min(CHUNK as u64) as usize;
+                self.fill(len).map_err(ParameterError::io("reading the bytes after the last section"))?;
+            }
+        }
+        Ok(self.hasher.map(|hasher| hasher.finalize().to_hex()[..32].to_owned()))
+    }
+}
