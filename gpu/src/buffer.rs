@@ -53,6 +53,11 @@ impl<T: Pod> DeviceBuffer<T> {
         self
     }
 
+    /// Whether it holds a secret; what is computed from it does too.
+    pub fn is_wiped_on_release(&self) -> bool {
+        self.wipe
+    }
+
     /// Lets work on this stream read the buffer: it is queued behind the last write, on whichever stream that was.
     pub fn read<'a>(&'a self, stream: &'a Stream) -> Result<Read<'a, T>, Error> {
         self.check(stream)?;

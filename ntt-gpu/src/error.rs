@@ -28,6 +28,17 @@ pub enum Error {
         /// The base-two logarithm of the domain's size.
         log_size: u32,
     },
+    /// The device transforms do not go so far.
+    #[error("no device transforms of size 2^{log_size}: the largest is 2^{limit}")]
+    DeviceDomain {
+        /// The base-two logarithm of the domain's size.
+        log_size: u32,
+        /// The largest one.
+        limit: u32,
+    },
+    /// The device layer failed.
+    #[error(transparent)]
+    Device(#[from] gpu::Error),
     /// A vector's length is not the domain's size.
     #[error("{what}: expected {expected} values (the domain's size), got {got}")]
     Length {

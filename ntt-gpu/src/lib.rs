@@ -14,8 +14,10 @@
 //! ```
 
 pub mod cpu;
+pub mod device;
 mod domain;
 mod error;
+mod ffi;
 mod poly;
 
 pub use domain::Domain;

@@ -1,0 +1,173 @@
+#pragma once
+// One pass over the data: up to nine layers of a transform, read once and written once.
+//
+// Before a pass of S layers, `above` layers lie above it. The vector is an array [2^above][2^S][M]; the pass transforms
+// along the middle axis, each of the M columns of each block by itself. A thread block takes T neighbouring columns, a tile of
+// 2^S rows and T columns; each of its threads keeps eight elements of one column in registers, does three layers, and
+// exchanges them for eight others through shared memory.
+#include "butterfly.cuh"
+
+/// What happens to an element as the first pass reads it.
+enum ntt_load : uint32_t {
+    LOAD_PLAIN = 0,
+    /// Times the element of `factor` at the same position.
+    LOAD_PRODUCT = 1,
+    /// Times table[position] = g^rev(position).
+    LOAD_COSET = 2,
+};
+
+/// What happens to an element as the last pass writes it.
+enum ntt_store : uint32_t {
+    STORE_PLAIN = 0,
+    /// Times `scale`.
+    STORE_SCALED = 1,
+    /// Times `scale` and table[position]^-1.
+    STORE_COSET = 2,
+    /// minuend[position]·scale_minuend - element·scale.
+    STORE_DIFFERENCE = 3,
+};
+
+/// Mirrored by `ffi::Pass`.
+struct ntt_pass {
+    const Fr* from;
+    const Fr* factor;
+    const Fr* minuend;
+    Fr* to;
+    const Fr* table;
+    uint64_t tiles;
+    uint32_t log_size;
+    uint32_t above;
+    uint32_t layers;
+    /// log2 of the threads of a block.
+    uint32_t log_threads;
+    uint32_t coset;
+    uint32_t load;
+    uint32_t store;
+    uint32_t bottom_up;
+    uint32_t inverse;
+    Fr scale;
+    Fr scale_minuend;
+};
+
+constexpr int PASS_MAX_THREADS = 256;
+constexpr int PASS_BLOCKS_PER_MULTIPROCESSOR = 2;
+
+/// The two halves of an element lie in two planes, so that a warp's 16-byte accesses are contiguous; the low bits are mixed
+/// with higher ones against bank conflicts where threads are eight rows apart.
+struct Tile {
+    uint4* low;
+    uint4* high;
+
+    __device__ __forceinline__ static uint32_t slot(uint32_t index) { return index ^ ((index >> 3) & 7); }
+
+    __device__ __forceinline__ void put(uint32_t index, const Fr& x) const {
+        const uint32_t at = slot(index);
+        low[at] = make_uint4(x.v[0], x.v[1], x.v[2], x.v[3]);
+        high[at] = make_uint4(x.v[4], x.v[5], x.v[6], x.v[7]);
+    }
+
+    __device__ __forceinline__ Fr get(uint32_t index) const {
+        const uint32_t at = slot(index);
+        const uint4 a = low[at], b = high[at];
+        return Fr{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+    }
+};
+
+/// Where a thread's eight elements are: rows `first + (i << log_stride)` of its column, a block of number `node`.
+struct Place {
+    uint32_t first;
+    uint32_t log_stride;
+    uint32_t node;
+    uint32_t layers;
+
+    /// The round that begins `top` layers into the pass. A last round of fewer than three layers is the lower part of one
+    /// of three.
+    __device__ __forceinline__ Place(const ntt_pass& pass, uint32_t top, uint32_t base, uint32_t lane) {
+        const uint32_t start = min(top, pass.layers - 3);
+        log_stride = pass.layers - 3 - start;
+        const uint32_t block = lane >> log_stride;
+        first = (block << (log_stride + 3)) + (lane & ((1u << log_stride) - 1));
+        node = (base << start) + block;
+        layers = 3 - (top - start);
+    }
+
+    __device__ __forceinline__ uint32_t row(int i) const { return first + (static_cast<uint32_t>(i) << log_stride); }
+};
+
+static __device__ __forceinline__ Fr pass_load(const ntt_pass& pass, uint64_t position) {
+    const Fr x = pass.from[position];
+    if (pass.load == LOAD_PLAIN) return x;
+    return Fr::mul(pass.load == LOAD_PRODUCT ? pass.factor[position] : pass.table[position], x);
+}
+
+static __device__ __forceinline__ void pass_store(const ntt_pass& pass, uint64_t position, Fr x) {
+    if (pass.store == STORE_COSET) x = Fr::mul(twiddle<true>(pass.table, static_cast<uint32_t>(position)), x);
+    if (pass.store != STORE_PLAIN) x = Fr::mul(pass.scale, x);
+    if (pass.store == STORE_DIFFERENCE) x = Fr::mul(pass.scale_minuend, pass.minuend[position]) - x;
+    pass.to[position] = x;
+}
+
+template <bool BOTTOM_UP, bool INVERSE>
+__global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESSOR) ntt_pass_kernel(const __grid_constant__ ntt_pass pass) {
+    extern __shared__ uint4 shared[];
+    const uint32_t elements = 8u << pass.log_threads;
+    const Tile tile{shared, shared + elements};
+
+    const uint32_t log_columns = pass.log_threads + 3 - pass.layers;
+    const uint32_t column = threadIdx.x & ((1u << log_columns) - 1);
+    const uint32_t lane = threadIdx.x >> log_columns;
+    const uint32_t log_inner = pass.log_size - pass.above - pass.layers;
+    const uint64_t flat = (static_cast<uint64_t>(blockIdx.x) << log_columns) + column;
+    const uint32_t outer = static_cast<uint32_t>(flat >> log_inner);
+    const uint64_t origin = (static_cast<uint64_t>(outer) << (log_inner + pass.layers)) + (flat & ((1ull << log_inner) - 1));
+    const uint32_t base = (pass.coset << pass.above) + outer;
+    const bool from_zero = pass.above == 0 && pass.coset == 0;
+
+    const auto position = [&](uint32_t row) { return origin + (static_cast<uint64_t>(row) << log_inner); };
+    const auto index = [&](uint32_t row) { return (row << log_columns) + column; };
+
+    const uint32_t last = (pass.layers - 1) / 3 * 3;
+    uint32_t top = BOTTOM_UP ? last : 0;
+    Place place(pass, top, base, lane);
+    Fr x[8];
+    if (pass.load == LOAD_PLAIN) {
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) x[i] = pass.from[position(place.row(i))];
+    } else {
+        // Through the thread's own slots of the tile: one copy of the code, not eight.
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) tile.put(index(place.row(i)), pass_load(pass, position(place.row(i))));
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) x[i] = tile.get(index(place.row(i)));
+    }
+
+#pragma unroll 1
+    while (true) {
+        if (from_zero && top == 0 && place.layers == 3) {
+            if (BOTTOM_UP) join_layers_at_zero<INVERSE>(x, pass.table);
+            else split_layers_at_zero<INVERSE>(x, pass.table);
+        } else {
+            if (BOTTOM_UP) join_layers<INVERSE>(x, pass.table, place.node, place.layers);
+            else split_layers<INVERSE>(x, pass.table, place.node, place.layers);
+        }
+        if (top == (BOTTOM_UP ? 0 : last)) break;
+        // A thread overwrites only slots that it alone has read, so one barrier for each exchange is enough.
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) tile.put(index(place.row(i)), x[i]);
+        __syncthreads();
+        top = BOTTOM_UP ? top - 3 : top + 3;
+        place = Place(pass, top, base, lane);
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) x[i] = tile.get(index(place.row(i)));
+    }
+
+    if (pass.store == STORE_PLAIN) {
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) pass.to[position(place.row(i))] = x[i];
+    } else {
+        GPU_UNROLL
+        for (int i = 0; i < 8; i++) tile.put(index(place.row(i)), x[i]);
+#pragma unroll 1
+        for (int i = 0; i < 8; i++) pass_store(pass, position(place.row(i)), tile.get(index(place.row(i))));
+    }
+}

@@ -1,0 +1,222 @@
+//! The device's transforms against the CPU's. Without a device each test says that it was skipped, by name.
+
+use blstrs::Scalar;
+use ff::Field;
+use gpu::{Budget, Device, Pool, Stream};
+use ntt_gpu::{
+    Basis, BitReversed, Coefficients, CosetEvaluations, Domain, Evaluations, Natural, Order, Polynomial, cpu,
+    device,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+struct Setup {
+    _device: Device,
+    pool: Pool,
+    stream: Stream,
+    rng: ChaCha20Rng,
+}
+
+/// A device with a pool, and randomness that is different each time; the seed is printed for a failure's sake.
+fn setup(test: &str) -> Option<Setup> {
+    let device = gpu::testing::device_or_skip(test).unwrap()?;
+    let pool = Pool::new(&device, Budget::Bytes(8 << 30)).unwrap();
+    let stream = device.stream().unwrap();
+    let seed = rand_core::OsRng.next_u64();
+    println!("{test}: seed {seed}");
+    Some(Setup { _device: device, pool, stream, rng: ChaCha20Rng::seed_from_u64(seed) })
+}
+
+/// Awkward and random vectors of a domain's size.
+fn inputs(domain: Domain, rng: &mut ChaCha20Rng) -> Vec<Vec<Scalar>> {
+    let size = domain.size();
+    let (zero, one, top) = (Scalar::ZERO, Scalar::ONE, -Scalar::ONE);
+    let mut unit = vec![zero; size];
+    unit[rng.next_u64() as usize % size] = one;
+    let mixed = (0..size)
+        .map(|_| match rng.next_u32() % 6 {
+            0 => zero,
+            1 => one,
+            2 => top,
+            _ => Scalar::random(&mut *rng),
+        })
+        .collect();
+    let random = (0..size).map(|_| Scalar::random(&mut *rng)).collect();
+    vec![vec![zero; size], vec![one; size], vec![top; size], unit, mixed, random]
+}
+
+/// Sizes of one, two, three and four passes, with every kind of last round.
+const LOG_SIZES: [u32; 21] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+
+fn same<B: Basis, O: Order>(
+    setup: &Setup,
+    what: &str,
+    got: &device::Polynomial<B, O>,
+    expected: &Polynomial<B, O>,
+) {
+    let got = got.download(&setup.stream).unwrap();
+    let wrong = got.values().iter().zip(expected.values()).filter(|(a, b)| a != b).count();
+    let (n, first) =
+        (expected.values().len(), got.values().iter().zip(expected.values()).position(|(a, b)| a != b));
+    assert_eq!(wrong, 0, "{what}, n = {n}: {wrong} wrong, the first at {first:?}");
+}
+
+fn check_order<O: Order>(setup: &Setup, domain: Domain, values: &[Scalar]) {
+    let (host, ntt) = (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
+    let plain = device::Ntt::without_coset(domain, &setup.pool, &setup.stream).unwrap();
+    let (pool, stream) = (&setup.pool, &setup.stream);
+    let order = if O::REVERSED { "from bit-reversed" } else { "from natural" };
+
+    let poly = Polynomial::<Coefficients, O>::new(domain, values.to_vec()).unwrap();
+    let up = || device::Polynomial::upload(&poly, pool, stream).unwrap();
+    let expected = host.forward(poly.clone()).unwrap();
+    same(setup, &format!("forward {order}"), &ntt.forward(stream, up()).unwrap(), &expected);
+    same(setup, &format!("forward without coset {order}"), &plain.forward(stream, up()).unwrap(), &expected);
+    let expected = host.coset_forward(poly.clone()).unwrap();
+    same(setup, &format!("coset forward {order}"), &ntt.coset_forward(stream, up()).unwrap(), &expected);
+    same(setup, &format!("reorder {order}"), &ntt.reorder(stream, up()).unwrap(), &poly.clone().reorder());
+    // A table of one entry is whole.
+    assert_eq!(plain.coset_forward(stream, up()).is_err(), domain.size() > 1);
+
+    let poly = Polynomial::<Evaluations, O>::new(domain, values.to_vec()).unwrap();
+    let up = device::Polynomial::upload(&poly, pool, stream).unwrap();
+    same(setup, &format!("inverse {order}"), &ntt.inverse(stream, up).unwrap(), &host.inverse(poly).unwrap());
+
+    let poly = Polynomial::<CosetEvaluations, O>::new(domain, values.to_vec()).unwrap();
+    let up = device::Polynomial::upload(&poly, pool, stream).unwrap();
+    let expected = host.coset_inverse(poly).unwrap();
+    same(setup, &format!("coset inverse {order}"), &ntt.coset_inverse(stream, up).unwrap(), &expected);
+}
+
+#[test]
+fn device_transforms_match_cpu() {
+    let Some(mut setup) = setup("device_transforms_match_cpu") else { return };
+    for log_size in LOG_SIZES {
+        let domain = Domain::new(log_size).unwrap();
+        let mut inputs = inputs(domain, &mut setup.rng);
+        if log_size > 14 {
+            inputs.drain(..4);
+        }
+        for values in inputs {
+            check_order::<Natural>(&setup, domain, &values);
+            check_order::<BitReversed>(&setup, domain, &values);
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes on a slow processor: the CPU transforms 2^24 elements several times"]
+fn device_large_transforms_match_cpu() {
+    let Some(mut setup) = setup("device_large_transforms_match_cpu") else { return };
+    for log_size in [21, 22, 23, 24] {
+        let domain = Domain::new(log_size).unwrap();
+        let values: Vec<_> = (0..domain.size()).map(|_| Scalar::random(&mut setup.rng)).collect();
+        let (host, ntt) =
+            (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
+        let poly = Polynomial::<Coefficients>::new(domain, values).unwrap();
+        let up = device::Polynomial::upload(&poly, &setup.pool, &setup.stream).unwrap();
+        let reversed = ntt.coset_forward(&setup.stream, up).unwrap();
+        same(&setup, "coset forward", &reversed, &host.coset_forward(poly.clone()).unwrap());
+        same(&setup, "and back", &ntt.coset_inverse(&setup.stream, reversed).unwrap(), &poly);
+    }
+}
+
+#[test]
+fn device_round_trips_at_four_passes() {
+    let Some(mut setup) = setup("device_round_trips_at_four_passes") else { return };
+    // Too large for a reference; a round trip and two values by their definition.
+    let domain = Domain::new(28).unwrap();
+    let pool = Pool::new(&setup._device, Budget::WholeDevice).unwrap();
+    let stream = &setup.stream;
+    let ntt = device::Ntt::without_coset(domain, &pool, stream).unwrap();
+    let mut buffer = pool.allocate::<gpu::Fr>(domain.size(), stream).unwrap();
+    buffer.fill_bytes(stream, 0).unwrap();
+    let terms: Vec<(usize, Scalar)> = (0..50)
+        .map(|_| (setup.rng.next_u64() as usize % domain.size(), Scalar::random(&mut setup.rng)))
+        .collect();
+    for (at, value) in &terms {
+        buffer.upload_at(stream, *at, &[gpu::Fr(*value)]).unwrap();
+    }
+    let at = |buffer: &gpu::DeviceBuffer<gpu::Fr>, index: usize| {
+        let mut out = [gpu::Fr::default()];
+        buffer.download_into(stream, index, &mut out).unwrap();
+        out[0].0
+    };
+    let poly = device::Polynomial::<Coefficients>::new(domain, buffer).unwrap();
+    let values = ntt.forward(stream, poly).unwrap();
+    for _ in 0..20 {
+        let k = setup.rng.next_u64() as usize % domain.size();
+        let x = domain.root().pow_vartime([k as u64]);
+        let expected: Scalar = terms.iter().map(|(j, a)| *a * x.pow_vartime([*j as u64])).sum();
+        let position = k.reverse_bits() >> (usize::BITS - 28);
+        assert_eq!(at(values.buffer(), position), expected, "value {k}");
+    }
+    let back = ntt.inverse(stream, values).unwrap();
+    for (j, a) in &terms {
+        assert_eq!(at(back.buffer(), *j), *a, "coefficient {j}");
+    }
+}
+
+#[test]
+fn device_quotient_matches_cpu() {
+    let Some(mut setup) = setup("device_quotient_matches_cpu") else { return };
+    for log_size in [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 19] {
+        let domain = Domain::new(log_size).unwrap();
+        let (host, ntt) =
+            (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
+        let mut cases = inputs(domain, &mut setup.rng);
+        let mut others = inputs(domain, &mut setup.rng);
+        if log_size > 13 {
+            (cases, others) = (cases.split_off(5), others.split_off(5));
+        }
+        others.reverse();
+        for (a, b) in cases.into_iter().zip(others) {
+            let [a, b] = [a, b].map(|values| Polynomial::<Evaluations>::new(domain, values).unwrap());
+            let up = |poly| device::Polynomial::upload(poly, &setup.pool, &setup.stream).unwrap();
+            let got = ntt.quotient(&setup.stream, up(&a), up(&b)).unwrap();
+            let reversed = [&a, &b].map(|poly| poly.clone().reorder());
+            let [x, y] = reversed
+                .each_ref()
+                .map(|poly| device::Polynomial::upload(poly, &setup.pool, &setup.stream).unwrap());
+            let got_reversed = ntt.quotient(&setup.stream, x, y).unwrap();
+            let mut expected = host.quotient(a, b).unwrap();
+            expected.push(Scalar::ZERO);
+            let expected = Polynomial::<Coefficients>::new(domain, expected).unwrap();
+            same(&setup, "quotient", &got, &expected);
+            same(&setup, "quotient from bit-reversed", &got_reversed, &expected);
+        }
+    }
+}
+
+#[test]
+fn device_memory_runs_out_with_an_error() {
+    let Some(setup) = setup("device_memory_runs_out_with_an_error") else { return };
+    let domain = Domain::new(12).unwrap();
+    // The table and a and b fit, the quotient's third vector does not.
+    let pool = Pool::new(&setup._device, Budget::Bytes(3 << 17)).unwrap();
+    let ntt = device::Ntt::new(domain, &pool, &setup.stream).unwrap();
+    let poly = Polynomial::<Evaluations>::new(domain, vec![Scalar::ONE; 1 << 12]).unwrap();
+    let [a, b] = [0; 2].map(|_| device::Polynomial::upload(&poly, &pool, &setup.stream).unwrap());
+    let error = ntt.quotient(&setup.stream, a, b).unwrap_err();
+    assert!(matches!(error, ntt_gpu::Error::Device(gpu::Error::OutOfMemory { .. })), "{error}");
+    // And the device goes on.
+    let a = device::Polynomial::upload(&poly, &pool, &setup.stream).unwrap();
+    assert!(ntt.inverse(&setup.stream, a).is_ok());
+}
+
+#[test]
+#[ignore = "measures; run alone, with --nocapture"]
+fn bench_device() {
+    let Some(mut setup) = setup("bench_device") else { return };
+    let pool = Pool::new(&setup._device, Budget::WholeDevice).unwrap();
+    let device = &setup._device;
+    println!("{}", device::bench::multiply(device, &pool, &mut setup.rng).unwrap());
+    for log_size in [12, 16, 18, 20, 22, 24, 26, 27] {
+        for line in device::bench::transforms(device, &pool, log_size, &mut setup.rng).unwrap() {
+            println!("{line}");
+        }
+    }
+    for log_size in [20, 24, 27] {
+        println!("{}", device::bench::quotient(device, &pool, log_size, &mut setup.rng).unwrap());
+    }
+}
