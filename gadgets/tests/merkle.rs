@@ -93,7 +93,7 @@ fn check(shape: &Shape, index: u64, leaf: Scalar, seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(cases(8))]
 
     #[test]
     fn native_is_classic(leaf in scalar(), seed: u64, position: prop::sample::Index) {

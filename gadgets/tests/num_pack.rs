@@ -10,7 +10,7 @@ use gadgets::{num, pack, uint64};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn pick_and_add(condition: bool, a in scalar(), b in scalar()) {

@@ -97,7 +97,7 @@ fn field_elements() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(cases(12))]
 
     /// Sparse, dense and arbitrary masks over up to two blocks.
     #[test]
@@ -154,6 +154,8 @@ fn choice_and_majority() {
 }
 
 proptest! {
+    #![proptest_config(cases(64))]
+
     /// Word operations on allocated words, and a sum's carries.
     #[test]
     fn words(values: [u32; 3], constant: u32, by in 0usize..32) {
@@ -187,7 +189,7 @@ proptest! {
 fn costs() {
     let mut cs = Recorder::with_values();
     let bits = message_bits(&mut cs, &[0x5a; 64], &[0; 64]);
-    let block = bits.as_array::<512>().unwrap();
+    let block: &[Boolean; 512] = bits.as_slice().try_into().unwrap();
     let state = [0u32; 8].map(UInt32::constant);
     let before = cs.rows;
     gadgets::sha256::compress(&mut cs, block, &state).unwrap();

@@ -53,13 +53,15 @@ impl Shape {
         sub_arity: usize,
         top_arity: usize,
     ) -> Result<Self, ShapeError> {
-        let supported = |arity| matches!(arity, 2 | 4 | 8);
-        for (part, arity, may_be_absent) in
-            [("base", base_arity, false), ("sub", sub_arity, true), ("top", top_arity, true)]
-        {
-            if !supported(arity) && !(may_be_absent && arity == 0) {
-                return Err(ShapeError::Arity { part, got: arity });
-            }
+        let is_supported = |arity| matches!(arity, 2 | 4 | 8);
+        let is_absent_or_supported = |arity| arity == 0 || is_supported(arity);
+        let arities = [
+            ("base", base_arity, is_supported(base_arity)),
+            ("sub", sub_arity, is_absent_or_supported(sub_arity)),
+            ("top", top_arity, is_absent_or_supported(top_arity)),
+        ];
+        if let Some((part, got, _)) = arities.into_iter().find(|(_, _, is_valid)| !is_valid) {
+            return Err(ShapeError::Arity { part, got });
         }
         if top_arity != 0 && sub_arity == 0 {
             return Err(ShapeError::TopWithoutSub);

@@ -1,6 +1,6 @@
 //! Round keys and matrices.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use blstrs::Scalar;
 use ff::Field;
@@ -9,8 +9,10 @@ use neptune::hash_type::{CType, HashType};
 use neptune::poseidon::{Arity, PoseidonConstants};
 use typenum::{U2, U4, U8, U11};
 
+use super::tables::Tables;
+
 /// An instance of Poseidon: its width, domain tag, round numbers, round keys and matrices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Constants {
     pub(super) arity: usize,
     pub(super) domain_tag: Scalar,
@@ -25,10 +27,12 @@ pub struct Constants {
     pub(super) pre_sparse: Vec<Vec<Scalar>>,
     /// The matrices of the partial rounds.
     pub(super) sparse: Vec<SparseMatrix>,
+    /// The same numbers as the native side wants them.
+    native: OnceLock<Tables>,
 }
 
 /// A matrix that is the identity but for its first column and first row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct SparseMatrix {
     pub first_column: Vec<Scalar>,
     /// The first row without its first entry.
@@ -116,6 +120,10 @@ impl Constants {
         base.square().square() * base + self.round_keys[self.width()]
     }
 
+    pub(super) fn tables(&self) -> &Tables {
+        self.native.get_or_init(|| Tables::new(self))
+    }
+
     fn from_neptune<A: Arity<Scalar>>(hash_type: HashType<Scalar, A>) -> Self {
         let constants =
             PoseidonConstants::<Scalar, A>::new_with_strength_and_type(Strength::Standard, hash_type);
@@ -135,6 +143,7 @@ impl Constants {
             mds: columns(&constants.mds_matrices.m),
             pre_sparse: columns(&constants.pre_sparse_matrix),
             sparse: sparse.collect(),
+            native: OnceLock::new(),
         }
     }
 }

@@ -7,7 +7,9 @@
 
 mod circuit;
 mod constants;
+mod limbs;
 mod native;
+mod tables;
 
 pub use circuit::hash;
 pub use constants::Constants;

@@ -1,10 +1,10 @@
 //! The native side.
 
+use super::Constants;
+use super::limbs::{Limbs, dot_add, limbs, scalar};
+use super::tables::{Tables, WidthTables};
 use assignment::WitnessSink;
 use blstrs::Scalar;
-use ff::Field;
-
-use super::Constants;
 
 /// A preimage of another length than the instance has inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -30,11 +30,11 @@ pub fn hash_witness(
     if preimage.len() != constants.arity {
         return Err(WrongPreimage { expected: constants.arity, got: preimage.len() });
     }
-    Ok(match constants.width() {
-        3 => permute::<3>(sink, preimage, constants),
-        5 => permute::<5>(sink, preimage, constants),
-        9 => permute::<9>(sink, preimage, constants),
-        _ => permute::<12>(sink, preimage, constants),
+    Ok(match constants.tables() {
+        Tables::Width3(tables) => permute(sink, preimage, tables),
+        Tables::Width5(tables) => permute(sink, preimage, tables),
+        Tables::Width9(tables) => permute(sink, preimage, tables),
+        Tables::Width12(tables) => permute(sink, preimage, tables),
     })
 }
 
@@ -59,71 +59,66 @@ impl WitnessSink<Scalar> for Discard {
 fn permute<const W: usize>(
     sink: &mut impl WitnessSink<Scalar>,
     preimage: &[Scalar],
-    constants: &Constants,
+    tables: &WidthTables<W>,
 ) -> Scalar {
-    let mut keys = constants.round_keys.iter();
-    let pre = keys.by_ref().take(W);
-    let mut state = [Scalar::ZERO; W];
-    state[0] = constants.first_power();
-    let inputs = preimage.iter().zip(pre.skip(1));
-    let sums: Vec<Scalar> = inputs.map(|(input, key)| input + key).collect();
-    for ((element, sum), key) in state[1..].iter_mut().zip(&sums).zip(keys.by_ref().take(W).skip(1)) {
-        let l2 = sum.square();
-        let l4 = l2.square();
-        *element = l4 * sum + key;
-        sink.elements(&[l2, l4, *element]);
+    let mut state = [tables.first_power; W];
+    let [pre, post] = &tables.first_keys;
+    for (((element, input), pre), post) in state[1..].iter_mut().zip(preimage).zip(&pre[1..]).zip(&post[1..])
+    {
+        let sum = limbs(&(input + scalar(pre)));
+        let [_, powers @ ..] = powers(&sum, post);
+        *element = powers[2];
+        sink.elements(&powers.map(scalar));
     }
-    let half = constants.half_full_rounds;
-    state = multiply(&state, &constants.mds);
-    for i in 1..half {
-        full_round(sink, &mut state, &mut keys);
-        state = multiply(&state, if i + 1 == half { &constants.pre_sparse } else { &constants.mds });
+    state = multiply(&state, &tables.mds);
+    for round in &tables.initial_rounds {
+        full_round(sink, &mut state, &round.keys);
+        state = multiply(&state, &round.columns);
     }
-    for matrix in &constants.sparse {
-        state[0] = power(sink, state[0], keys.next());
-        let head = state[0];
-        let next = dot(&state, &matrix.first_column);
-        for (element, factor) in state[1..].iter_mut().zip(&matrix.first_row) {
-            *element += head * factor;
+    for round in &tables.partial_rounds {
+        let head = power(sink, &state[0], &round.key);
+        state[0] = head;
+        let first = dot_add(&state, &round.first_column, &ZERO);
+        for (element, factor) in state[1..].iter_mut().zip(&round.first_row[1..]) {
+            *element = dot_add(&[head], &[*factor], element);
         }
-        state[0] = next;
+        state[0] = first;
     }
-    for _ in 1..half {
-        full_round(sink, &mut state, &mut keys);
-        state = multiply(&state, &constants.mds);
+    for round in &tables.final_rounds {
+        full_round(sink, &mut state, &round.keys);
+        state = multiply(&state, &round.columns);
     }
-    full_round(sink, &mut state, &mut keys);
-    let result = dot(&state, &constants.mds[1]);
+    full_round(sink, &mut state, &[ZERO; W]);
+    let result = scalar(dot_add(&state, &tables.mds[1], &ZERO));
     sink.element(result);
     result
 }
 
-fn full_round<'a, const W: usize>(
+const ZERO: Limbs = [0; 4];
+
+fn full_round<const W: usize>(
     sink: &mut impl WitnessSink<Scalar>,
-    state: &mut [Scalar; W],
-    keys: &mut impl Iterator<Item = &'a Scalar>,
+    state: &mut [Limbs; W],
+    keys: &[Limbs; W],
 ) {
-    state.iter_mut().for_each(|element| *element = power(sink, *element, keys.next()));
+    state.iter_mut().zip(keys).for_each(|(element, key)| *element = power(sink, element, key));
 }
 
 #[inline(always)]
-fn power(sink: &mut impl WitnessSink<Scalar>, l: Scalar, key: Option<&Scalar>) -> Scalar {
-    let l2 = l.square();
-    let l4 = l2.square();
-    let mut l5 = l4 * l;
-    if let Some(key) = key {
-        l5 += key;
-    }
-    sink.elements(&[l, l2, l4, l5]);
-    l5
+fn power(sink: &mut impl WitnessSink<Scalar>, l: &Limbs, key: &Limbs) -> Limbs {
+    let powers = powers(l, key);
+    sink.elements(&powers.map(scalar));
+    powers[3]
 }
 
-fn multiply<const W: usize>(state: &[Scalar; W], columns: &[Vec<Scalar>]) -> [Scalar; W] {
-    let mut out = [Scalar::ZERO; W];
-    out.iter_mut().zip(columns).for_each(|(out, column)| *out = dot(state, column));
-    out
+/// `l`, its square, its fourth power, and its fifth power plus `key`.
+#[inline(always)]
+fn powers(l: &Limbs, key: &Limbs) -> [Limbs; 4] {
+    let l2 = dot_add(&[*l], &[*l], &ZERO);
+    let l4 = dot_add(&[l2], &[l2], &ZERO);
+    [*l, l2, l4, dot_add(&[l4], &[*l], key)]
 }
 
-fn dot(a: &[Scalar], b: &[Scalar]) -> Scalar {
-    a.iter().zip(b).fold(Scalar::ZERO, |sum, (a, b)| sum + a * b)
+fn multiply<const W: usize>(state: &[Limbs; W], columns: &[[Limbs; W]; W]) -> [Limbs; W] {
+    columns.each_ref().map(|column| dot_add(state, column, &ZERO))
 }

@@ -40,7 +40,7 @@ impl Message {
         self.constant.resize(self.bytes.len(), 0xff);
     }
 
-    /// Bytes of which the bits under `constant` are constants.
+    /// Bytes of which the bits under `constant` are constants. Bytes beyond the mask are variables.
     pub fn push_mixed(&mut self, bytes: &[u8], constant: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.constant.extend_from_slice(&constant[..constant.len().min(bytes.len())]);

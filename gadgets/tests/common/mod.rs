@@ -205,6 +205,11 @@ pub fn bits(cs: &mut impl ConstraintSystem<Scalar>, name: &str, value: u64, n: u
     (0..n).map(|i| bit(cs, &format!("{name} {i}"), (value >> i) & 1 == 1)).collect()
 }
 
+/// A property test of so many cases.
+pub fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// Field elements: any, and the awkward ones.
 pub fn scalar() -> impl Strategy<Value = Scalar> {
     prop_oneof![
