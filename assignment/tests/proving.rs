@@ -33,6 +33,9 @@ fn piece<CS: ConstraintSystem<Scalar>>(
     Ok(())
 }
 
+/// Values and terms.
+type Part = (Vec<i64>, Vec<(usize, i64)>);
+
 fn values() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(prop_oneof![0i64..2, -2i64..3, any::<i64>()], 0..70)
 }
@@ -101,7 +104,7 @@ proptest! {
 
     #[test]
     fn pieces_extend_to_the_whole(parts in prop::collection::vec((values(), terms()), 0..5)) {
-        fn pieces<CS: ConstraintSystem<Scalar>>(cs: &mut CS, parts: &[(Vec<i64>, Vec<(usize, i64)>)]) {
+        fn pieces<CS: ConstraintSystem<Scalar>>(cs: &mut CS, parts: &[Part]) {
             assert!(CS::is_extensible() && !cs.is_witness_generator());
             for (values, terms) in parts {
                 let mut part = CS::new();

@@ -213,7 +213,7 @@ impl CompiledCircuit {
         same("auxiliary variables of the witness", self.num_aux(), witness.num_aux())
     }
 
-    /// Products of the rows `first..`, as many as the targets are long, into each target.
+    /// Products of the rows `first..` of A, B and C, as many as the targets are long.
     fn multiply_chunk<W: Assignment>(
         &self,
         witness: &W,
@@ -247,12 +247,8 @@ impl CompiledCircuit {
         targets: ProductsMut<'_>,
     ) -> Result<(), SizeError> {
         self.check_size(witness)?;
-        let rows = self.num_rows();
         let ProductsMut { a, b, c } = targets;
-        let shortest = a.len().min(b.len()).min(c.len());
-        if shortest < rows {
-            return Err(SizeError { what: "elements of a target", expected: rows, got: shortest });
-        }
+        let rows = self.check_targets(a.len().min(b.len()).min(c.len()))?;
         let small = Small::new(&self.coefficients);
         let chunks = a[..rows].par_chunks_mut(CHUNK).zip(b[..rows].par_chunks_mut(CHUNK));
         chunks
@@ -290,20 +286,65 @@ impl CompiledCircuit {
                 let (b, c) = rest.split_at_mut(CHUNK);
                 let (a, b, c) = (&mut a[..len], &mut b[..len], &mut c[..len]);
                 self.multiply_chunk(witness, &small, first, [&mut *a, &mut *b, &mut *c]);
-                let row = (0..len).find(|row| a[*row] * b[*row] != c[*row])?;
-                Some(CheckError::Unsatisfied { row: first + row, a: a[row], b: b[row], c: c[row] })
+                unsatisfied_in(first, a, b, c)
             },
         );
-        match unsatisfied.find_first(Option::is_some).flatten() {
-            Some(unsatisfied) => Err(unsatisfied),
-            None => Ok(()),
+        unsatisfied.find_first(Option::is_some).flatten().map_or(Ok(()), Err)
+    }
+
+    /// `A·w` and `B·w`, the input rows included, into the first [`num_rows`](Self::num_rows) elements of the targets,
+    /// and the check that their products are `C·w`, which is not kept. The error names the first row that does not hold.
+    pub fn satisfied_products_into<W: Assignment>(
+        &self,
+        witness: &W,
+        a: &mut [Scalar],
+        b: &mut [Scalar],
+    ) -> Result<(), CheckError> {
+        self.check_size(witness)?;
+        let rows = self.check_targets(a.len().min(b.len()))?;
+        let small = Small::new(&self.coefficients);
+        let chunks = a[..rows].par_chunks_mut(CHUNK).zip(b[..rows].par_chunks_mut(CHUNK)).enumerate();
+        let unsatisfied = chunks.map_init(
+            || vec![Scalar::ZERO; CHUNK],
+            |c, (i, (a, b))| {
+                let c = &mut c[..a.len()];
+                self.multiply_chunk(witness, &small, i * CHUNK, [&mut *a, &mut *b, &mut *c]);
+                unsatisfied_in(i * CHUNK, a, b, c)
+            },
+        );
+        unsatisfied.find_first(Option::is_some).flatten().map_or(Ok(()), Err)
+    }
+
+    fn check_targets(&self, shortest: usize) -> Result<usize, SizeError> {
+        let rows = self.num_rows();
+        match shortest < rows {
+            true => Err(SizeError { what: "elements of a target", expected: rows, got: shortest }),
+            false => Ok(rows),
         }
+    }
+}
+
+/// The first unsatisfied of some consecutive rows.
+fn unsatisfied_in(first: usize, a: &[Scalar], b: &[Scalar], c: &[Scalar]) -> Option<CheckError> {
+    let row = (0..a.len()).find(|row| !is_product(&a[*row], &b[*row], &c[*row]))?;
+    Some(CheckError::Unsatisfied { row: first + row, a: a[row], b: b[row], c: c[row] })
+}
+
+/// Whether `a * b = c`; mostly `a` is 0 or 1.
+#[inline]
+fn is_product(a: &Scalar, b: &Scalar, c: &Scalar) -> bool {
+    if *a == Scalar::ZERO {
+        *c == Scalar::ZERO
+    } else if *a == Scalar::ONE {
+        b == c
+    } else {
+        a * b == *c
     }
 }
 
 /// The first row where `a * b` is not `c`, given the products.
 pub fn first_unsatisfied(a: &[Scalar], b: &[Scalar], c: &[Scalar]) -> Option<CheckError> {
-    let rows = a.par_iter().zip(b).zip(c);
-    let row = rows.position_first(|((a, b), c)| a * b != *c)?;
-    Some(CheckError::Unsatisfied { row, a: a[row], b: b[row], c: c[row] })
+    let chunks = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).zip(c.par_chunks(CHUNK)).enumerate();
+    let found = chunks.map(|(i, ((a, b), c))| unsatisfied_in(i * CHUNK, a, b, c));
+    found.find_first(Option::is_some).flatten()
 }

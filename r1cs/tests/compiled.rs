@@ -152,6 +152,9 @@ proptest! {
         let plain = PlainAssignment { inputs: &classic.inputs, aux: &classic.aux };
         let [a, b, c] = compiled.products(&plain).unwrap();
         prop_assert_eq!((&a, &b, &c), (&classic.a, &classic.b, &classic.c));
+        let (mut a2, mut b2) = (vec![Scalar::ZERO; a.len()], vec![Scalar::ZERO; a.len()]);
+        prop_assert_eq!(compiled.satisfied_products_into(&witness, &mut a2, &mut b2), Ok(()));
+        prop_assert_eq!((&a2, &b2), (&a, &b));
         prop_assert_eq!(compiled.check(&witness), Ok(()));
         prop_assert_eq!(compiled.check(&plain), Ok(()));
         prop_assert_eq!(r1cs::first_unsatisfied(&a, &b, &c), None);
@@ -227,6 +230,8 @@ fn many_chunks_and_the_last_one_short() {
     let wrong = PackedWitness::from_assignment(assignment.inputs().to_vec(), &aux).unwrap();
     let [a, b, c] = compiled.products(&wrong).unwrap();
     let by_products = r1cs::first_unsatisfied(&a, &b, &c).unwrap();
+    let (mut a, mut b) = (a, b);
+    assert_eq!(compiled.satisfied_products_into(&wrong, &mut a, &mut b), Err(by_products.clone()));
     assert_eq!(compiled.check(&wrong), Err(by_products));
 }
 

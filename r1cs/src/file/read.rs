@@ -170,9 +170,13 @@ fn read_body<R: Read>(
     if let Some(index) = bindings.columns.iter().position(|column| *column >= prefix_columns) {
         return Err(content("bindings", index, "not a variable of the prefix"));
     }
-    for block in [&prefix, &unit] {
-        block.matrices.iter().try_for_each(|matrix| check_matrix(matrix, block.bounds[4], coefficients.len()))?;
-    }
+    let matrices = [&prefix, &unit].map(|block| block.matrices.each_ref().map(|matrix| (matrix, block.bounds[4])));
+    let checks: Vec<_> = matrices
+        .into_par_iter()
+        .flatten_iter()
+        .map(|(matrix, columns)| check_matrix(matrix, columns, coefficients.len()))
+        .collect();
+    checks.into_iter().collect::<Result<(), _>>()?;
     let cell = OnceLock::new();
     if let Some(digest) = digest {
         let _ = cell.set(digest);
@@ -240,18 +244,21 @@ fn check_matrix(matrix: &Matrix, columns: u32, coefficients: usize) -> Result<()
     if matrix.starts.first() != Some(&0) {
         return content("row starts", 0, "not zero");
     }
-    if let Some(row) = matrix.starts.par_windows(2).position_first(|pair| pair[0] > pair[1]) {
+    if let Some(row) = matrix.starts.windows(2).position(|pair| pair[0] > pair[1]) {
         return content("row starts", row, "greater than the next");
     }
     if matrix.starts.last().map(|end| *end as usize) != Some(matrix.nnz()) {
         return content("row starts", matrix.rows(), "not the number of terms");
     }
-    if let Some(index) = matrix.columns.par_iter().position_first(|column| *column >= columns) {
-        return content("columns", index, "beyond the last column");
+    // The greatest is found at the speed of memory; where it is comes after.
+    if matrix.columns.iter().max().is_some_and(|greatest| *greatest >= columns) {
+        let index = matrix.columns.iter().position(|column| *column >= columns);
+        return content("columns", index.unwrap_or_default(), "beyond the last column");
     }
     let beyond = |number: &u16| usize::from(*number) >= coefficients;
-    if let Some(index) = matrix.coefficients.par_iter().position_first(beyond) {
-        return content("coefficient numbers", index, "beyond the last coefficient");
+    if matrix.coefficients.iter().max().is_some_and(beyond) {
+        let index = matrix.coefficients.iter().position(beyond);
+        return content("coefficient numbers", index.unwrap_or_default(), "beyond the last coefficient");
     }
     Ok(())
 }
