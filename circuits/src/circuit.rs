@@ -102,7 +102,10 @@ impl StructuredCircuit<Scalar> for FilecoinCircuit {
         }
     }
 
-    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(&self, cs: &mut CS) -> Result<FilecoinPrefix, SynthesisError> {
+    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(
+        &self,
+        cs: &mut CS,
+    ) -> Result<FilecoinPrefix, SynthesisError> {
         match self {
             Self::Porep(circuit) => circuit.synthesize_prefix(cs).map(FilecoinPrefix::Porep),
             Self::Post(circuit) => circuit.synthesize_prefix(cs).map(|()| FilecoinPrefix::Post),
@@ -124,9 +127,13 @@ impl StructuredCircuit<Scalar> for FilecoinCircuit {
         unit: usize,
     ) -> Result<(), SynthesisError> {
         match (self, prefix) {
-            (Self::Porep(circuit), FilecoinPrefix::Porep(prefix)) => circuit.synthesize_unit(cs, prefix, unit),
+            (Self::Porep(circuit), FilecoinPrefix::Porep(prefix)) => {
+                circuit.synthesize_unit(cs, prefix, unit)
+            }
             (Self::Post(circuit), FilecoinPrefix::Post) => circuit.synthesize_unit(cs, &(), unit),
-            (Self::Update(circuit), FilecoinPrefix::Update(prefix)) => circuit.synthesize_unit(cs, prefix, unit),
+            (Self::Update(circuit), FilecoinPrefix::Update(prefix)) => {
+                circuit.synthesize_unit(cs, prefix, unit)
+            }
             // The prefix of another circuit.
             _ => Err(SynthesisError::Unsatisfiable),
         }
@@ -154,7 +161,9 @@ impl NativeWitness<Scalar> for FilecoinCircuit {
         match (self, context) {
             (Self::Porep(circuit), FilecoinContext::Nothing) => circuit.unit_witness(&(), unit, sink),
             (Self::Post(circuit), FilecoinContext::Nothing) => circuit.unit_witness(&(), unit, sink),
-            (Self::Update(circuit), FilecoinContext::Update(context)) => circuit.unit_witness(context, unit, sink),
+            (Self::Update(circuit), FilecoinContext::Update(context)) => {
+                circuit.unit_witness(context, unit, sink)
+            }
             // The context of another circuit.
             _ => Err(WitnessError::Missing { unit }),
         }

@@ -29,7 +29,9 @@ pub struct StackedGraph {
 impl StackedGraph {
     /// The graph of a sector of this size under this porep id.
     pub fn new(size: SectorSize, porep_id: &[u8; 32], api: ApiVersion) -> Self {
-        let seed = |tag: &str| -> [u8; 32] { Sha256::new().chain_update(tag).chain_update(porep_id).finalize().into() };
+        let seed = |tag: &str| -> [u8; 32] {
+            Sha256::new().chain_update(tag).chain_update(porep_id).finalize().into()
+        };
         let mut drg_seed = [0; 28];
         drg_seed.copy_from_slice(&seed("Filecoin_DRSample")[..28]);
         let key_bytes = seed("Filecoin_Feistel");

@@ -9,10 +9,12 @@ use sha2::{Digest, Sha256};
 use crate::shape::LABEL_PARENTS;
 use crate::vanilla::{Column, domain};
 
+/// Shapes have no other arities, and a vanilla proof is held against its shape before anything of it is hashed.
+const INSTANCE: &str = "Poseidon has an instance for every arity of a sector's trees and columns";
+
 /// A node of a Poseidon tree from its children, or a column's hash from its labels: 2, 4, 8 or 11 inputs.
 pub(crate) fn poseidon(inputs: &[Scalar]) -> Scalar {
-    // Shapes have no other arities, and vanilla proofs are held against their shape before anything is hashed.
-    hash_node_value(NodeHasher::Poseidon, inputs).unwrap_or(Scalar::ZERO)
+    hash_node_value(NodeHasher::Poseidon, inputs).expect(INSTANCE)
 }
 
 /// A column's hash: a leaf of tree C.
@@ -27,12 +29,13 @@ pub(crate) fn comm_r(comm_c: Scalar, comm_r_last: Scalar) -> Scalar {
 
 /// SnapDeals' randomness: Poseidon under its own domain tag.
 pub(crate) fn randomness(left: Scalar, right: Scalar) -> Scalar {
-    hash_value(&[left, right], Constants::update()).unwrap_or(Scalar::ZERO)
+    hash_value(&[left, right], Constants::update()).expect(INSTANCE)
 }
 
 /// A node of tree D.
 pub(crate) fn data_node(left: Scalar, right: Scalar) -> Scalar {
-    hash_node_value(NodeHasher::Sha256, &[left, right]).unwrap_or(Scalar::ZERO)
+    let hash = Sha256::new().chain_update(domain::to_bytes(&left)).chain_update(domain::to_bytes(&right));
+    domain::from_hash(hash.finalize().into())
 }
 
 /// The labels that a label of `layer` (1 and up) hashes, with their repetitions: those of the parents in its own
@@ -43,12 +46,12 @@ pub(crate) fn label_parents(layer: usize, drg: &[Column], exp: &[Column]) -> Vec
     if layer > 1 {
         parents.extend(exp.iter().map(|column| label(column, layer - 1)));
     }
-    repeat_parents(&parents)
+    repeat_parents(&parents).copied().collect()
 }
 
 /// The parents over and over, as many as a label hashes.
-pub(crate) fn repeat_parents(parents: &[Scalar]) -> Vec<Scalar> {
-    parents.iter().copied().cycle().take(LABEL_PARENTS).collect()
+pub(crate) fn repeat_parents<T>(parents: &[T]) -> impl Iterator<Item = &T> {
+    parents.iter().cycle().take(LABEL_PARENTS)
 }
 
 /// `SHA-256(replica_id || layer as u32 BE || node as u64 BE || 20 zeros || parents)` as a field element.

@@ -16,7 +16,7 @@ use gadgets::poseidon::{self, Constants};
 use crate::alloc::{alloc, alloc_input};
 use crate::error::CircuitError;
 use crate::form::{binary_tree, poseidon_tree};
-use crate::shape::{LABEL_PARENTS, PorepShape};
+use crate::shape::PorepShape;
 use crate::vanilla::PorepPartition;
 
 /// One partition's circuit. Its prefix binds the commitments; its unit is a challenge.
@@ -66,11 +66,6 @@ impl PorepCircuit {
     }
 }
 
-/// The parents hashed into a label, from those that a layer has: they are repeated until there are 37.
-fn label_parents<T>(parents: &[T]) -> impl Iterator<Item = &T> {
-    parents.iter().cycle().take(LABEL_PARENTS)
-}
-
 impl StructuredCircuit<Scalar> for PorepCircuit {
     type Prefix = PorepPrefix;
 
@@ -82,13 +77,17 @@ impl StructuredCircuit<Scalar> for PorepCircuit {
         self.shape.challenges
     }
 
-    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(&self, cs: &mut CS) -> Result<PorepPrefix, SynthesisError> {
+    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(
+        &self,
+        cs: &mut CS,
+    ) -> Result<PorepPrefix, SynthesisError> {
         let partition = self.partition.as_ref();
         let replica_id = alloc_input(cs, "replica_id", partition.map(|partition| partition.replica_id))?;
         let replica_id = reverse_bit_numbering(replica_id.to_bits_le(cs.namespace(|| "replica_id_bits"))?);
         let comm_d = alloc_input(cs, "comm_d", partition.map(|partition| partition.comm_d))?;
         let comm_r = alloc_input(cs, "comm_r", partition.map(|partition| partition.comm_r))?;
-        let comm_r_last = alloc(cs.namespace(|| "comm_r_last"), partition.map(|partition| partition.comm_r_last))?;
+        let comm_r_last =
+            alloc(cs.namespace(|| "comm_r_last"), partition.map(|partition| partition.comm_r_last))?;
         let comm_c = alloc(cs.namespace(|| "comm_c"), partition.map(|partition| partition.comm_c))?;
         let preimage = [comm_c.clone(), comm_r_last.clone()];
         let hash = poseidon::hash(cs.namespace(|| "H_comm_c_comm_r_last"), &preimage, Constants::arity_2())?;

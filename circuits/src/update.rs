@@ -11,12 +11,11 @@ use bellpepper_core::boolean::AllocatedBit;
 use bellpepper_core::num::AllocatedNum;
 use bellpepper_core::{ConstraintSystem, SynthesisError, Variable};
 use blstrs::Scalar;
-use ff::PrimeField;
 use gadgets::merkle::Shape;
 
 use crate::error::CircuitError;
 use crate::form::{binary_tree, poseidon_tree};
-use crate::shape::{UPDATE_RATES, UpdateShape};
+use crate::shape::UpdateShape;
 use crate::vanilla::UpdatePartition;
 
 /// One partition's circuit. Its prefix binds the commitments, rebuilds the partition's part of tree D from its apex
@@ -51,7 +50,10 @@ pub struct UpdatePrefix {
 impl UpdateCircuit {
     /// The circuit without values: enough to record and to set up.
     pub fn blank(shape: UpdateShape) -> Result<Self, CircuitError> {
-        let powers = [("a power of two of partitions", shape.partitions), ("a power of two of apex leaves", shape.apex_leaves)];
+        let powers = [
+            ("a power of two of partitions", shape.partitions),
+            ("a power of two of apex leaves", shape.apex_leaves),
+        ];
         for (what, got) in powers {
             if !got.is_power_of_two() {
                 return Err(CircuitError::Shape { what, got });
@@ -59,7 +61,10 @@ impl UpdateCircuit {
         }
         let levels = shape.size.log2_nodes();
         if shape.partition_levels() + shape.apex_levels() > levels {
-            return Err(CircuitError::Shape { what: "no more apex leaves than nodes", got: shape.apex_leaves });
+            return Err(CircuitError::Shape {
+                what: "no more apex leaves than nodes",
+                got: shape.apex_leaves,
+            });
         }
         if let Some(h) = shape.hs.into_iter().find(|h| *h > levels) {
             return Err(CircuitError::Shape { what: "rates of at most the bits of a node's index", got: h });
@@ -89,31 +94,6 @@ impl UpdateCircuit {
     pub fn partition(&self) -> Option<&UpdatePartition> {
         self.partition.as_ref()
     }
-
-    /// Bits of a challenge that are derived, below those of the partition.
-    fn challenge_bits(&self) -> usize {
-        self.shape.size.log2_nodes() - self.shape.partition_levels()
-    }
-
-    /// The challenges that one digest gives: as many as its 254 low bits hold.
-    fn challenges_per_digest(&self) -> usize {
-        Scalar::CAPACITY as usize / self.challenge_bits()
-    }
-
-    /// The digests that a partition's challenges take.
-    fn digests(&self) -> usize {
-        self.shape.challenges.div_ceil(self.challenges_per_digest())
-    }
-}
-
-/// The partition's index and, above it, one bit for the chosen rate: the first public input.
-fn k_and_h_select(shape: &UpdateShape, partition: &UpdatePartition) -> u64 {
-    partition.k as u64 | 1 << (shape.partition_levels() + partition.rate)
-}
-
-/// The bits of [`k_and_h_select`].
-fn k_and_h_select_bits(shape: &UpdateShape) -> usize {
-    shape.partition_levels() + UPDATE_RATES
 }
 
 impl StructuredCircuit<Scalar> for UpdateCircuit {
@@ -127,7 +107,10 @@ impl StructuredCircuit<Scalar> for UpdateCircuit {
         self.shape.challenges
     }
 
-    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(&self, cs: &mut CS) -> Result<UpdatePrefix, SynthesisError> {
+    fn synthesize_prefix<CS: ConstraintSystem<Scalar>>(
+        &self,
+        cs: &mut CS,
+    ) -> Result<UpdatePrefix, SynthesisError> {
         self.prefix(cs)
     }
 

@@ -45,7 +45,9 @@ type Checkpoints = Vec<(usize, usize, usize, String)>;
 
 fn checkpoints(digest: &CircuitDigest) -> Checkpoints {
     let checkpoints = digest.checkpoints.iter();
-    checkpoints.map(|(at, inputs, aux)| (at.constraints, *inputs, *aux, hex::encode(at.stream_sha256))).collect()
+    checkpoints
+        .map(|(at, inputs, aux)| (at.constraints, *inputs, *aux, hex::encode(at.stream_sha256)))
+        .collect()
 }
 
 fn check_stats(golden: &Golden, got: &CircuitStats) {
@@ -76,7 +78,10 @@ fn check_beginning(name: &str) -> CompiledCircuit {
     let wanted = golden.checkpoints.iter().filter(|checkpoint| checkpoint.0 <= 1 << 23);
     let (at, expected): (Vec<usize>, Vec<&String>) = wanted.map(|(at, _, _, digest)| (*at, digest)).unzip();
     let got = compiled.checkpoints(&at);
-    assert!(got.iter().map(|checkpoint| hex::encode(checkpoint.stream_sha256)).eq(expected.into_iter().cloned()), "{name}");
+    assert!(
+        got.iter().map(|checkpoint| hex::encode(checkpoint.stream_sha256)).eq(expected.into_iter().cloned()),
+        "{name}"
+    );
     compiled
 }
 

@@ -8,18 +8,13 @@ use ff::PrimeField;
 use crate::hash;
 use crate::shape::UpdateShape;
 
-/// Bits of a digest that serve as challenges.
-const CAPACITY: usize = Scalar::CAPACITY as usize;
-
 /// The challenged nodes of partition `k`.
 ///
 /// Each digest `Poseidon(comm_r_new, index)` gives as many challenges as its 254 low bits hold; digests are numbered
 /// through the partitions. The partition's index makes the high bits of each challenge.
 pub fn challenges(shape: &UpdateShape, comm_r_new: Scalar, k: usize) -> Vec<u64> {
-    let bits = shape.size.log2_nodes() - shape.partition_levels();
-    let per_digest = CAPACITY / bits;
-    let digests = shape.challenges.div_ceil(per_digest);
-    let first = (k * digests) as u64;
+    let (bits, per_digest) = (shape.challenge_bits(), shape.challenges_per_digest());
+    let first = (k * shape.digests()) as u64;
     let nodes = (first..).flat_map(|index| {
         let digest = hash::randomness(comm_r_new, index.into()).to_repr();
         (0..per_digest).map(move |i| low_bits(&digest, i * bits, bits))

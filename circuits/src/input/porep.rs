@@ -214,13 +214,9 @@ impl Sector {
         let exp_parents = parents("exp_parents", EXP_PARENTS, &columns.exp_parents)?;
         self.predecessor(node, &drg_parents)?;
 
-        self.labels(node, proof, &own, &drg_parents, &exp_parents)?;
-        let label = own.labels.last().copied().unwrap_or_default();
-        equal(
-            "the leaf of comm_r_last_proof = label of the last layer + data",
-            &(label + data.leaf),
-            &replica.leaf,
-        )?;
+        let key = self.key(node, proof, &own, &drg_parents, &exp_parents)?;
+        let encoded = key + data.leaf;
+        equal("the leaf of comm_r_last_proof = label of the last layer + data", &encoded, &replica.leaf)?;
 
         let challenge = PorepChallenge {
             node,
@@ -259,30 +255,36 @@ impl Sector {
             .within(|| format!("drg_parents {position}"))
     }
 
-    /// The labels of the challenged node follow from its parents', and the proofs state the parents again.
-    fn labels(
+    /// The key of the node's encoding: its label of the last layer. All its labels follow from its parents', which
+    /// the proofs state again.
+    fn key(
         &self,
         node: u64,
         proof: &PorepProof,
         own: &Column,
         drg: &[Column],
         exp: &[Column],
-    ) -> Result<(), InputError> {
-        count("labeling_proofs", self.shape.layers, proof.labeling_proofs.len())?;
-        for (i, stated) in proof.labeling_proofs.iter().enumerate() {
+    ) -> Result<Scalar, InputError> {
+        let layers = self.shape.layers;
+        count("labeling_proofs", layers, proof.labeling_proofs.len())?;
+        let mut key = None;
+        for (i, (stated, row)) in proof.labeling_proofs.iter().zip(&own.labels).enumerate() {
             let layer = i + 1;
             let parents = hash::label_parents(layer, drg, exp);
             let check = || {
                 stated.check(node, layer, &parents)?;
-                let label = hash::label(self.replica_id, layer, node, &parents);
-                let row = own.labels.get(i).copied().unwrap_or_default();
-                equal("row of c_x = label of its layer", &label, &row)
+                equal(
+                    "row of c_x = label of its layer",
+                    &hash::label(self.replica_id, layer, node, &parents),
+                    row,
+                )
             };
             check().within(|| format!("layer {layer}"))?;
+            key = Some(*row);
         }
-        let last = self.shape.layers;
-        let parents = hash::label_parents(last, drg, exp);
-        proof.encoding_proof.check(node, last, &parents).within(|| "encoding_proof".into())
+        let parents = hash::label_parents(layers, drg, exp);
+        proof.encoding_proof.check(node, layers, &parents).within(|| "encoding_proof".into())?;
+        key.ok_or_else(|| InputError::count("labeling_proofs", layers, 0))
     }
 }
 

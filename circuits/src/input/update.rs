@@ -236,10 +236,12 @@ impl Apex {
     }
 }
 
-/// The root of a binary SHA-256 path.
+/// The root of a binary SHA-256 path, whose levels have one sibling each.
 fn climb(leaf: Scalar, path: &MerklePath) -> Scalar {
-    path.levels.iter().fold(leaf, |node, element| {
-        let sibling = element.siblings.first().copied().unwrap_or_default();
-        if element.index == 0 { hash::data_node(node, sibling) } else { hash::data_node(sibling, node) }
+    let levels =
+        path.levels.iter().flat_map(|level| level.siblings.iter().map(|sibling| (level.index, *sibling)));
+    levels.fold(leaf, |node, (index, sibling)| match index {
+        0 => hash::data_node(node, sibling),
+        _ => hash::data_node(sibling, node),
     })
 }

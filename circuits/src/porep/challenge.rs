@@ -10,8 +10,9 @@ use gadgets::pack::reverse_bit_numbering;
 use gadgets::uint64::UInt64;
 use gadgets::{poseidon, sha256};
 
-use super::{PorepCircuit, PorepPrefix, label_parents};
+use super::{PorepCircuit, PorepPrefix};
 use crate::alloc::alloc;
+use crate::hash::repeat_parents;
 use crate::shape::{DRG_PARENTS, EXP_PARENTS};
 use crate::vanilla::{Column, MerklePath, PorepChallenge};
 
@@ -36,7 +37,9 @@ impl PorepCircuit {
         node.pack_into_input(cs.namespace(|| "challenge input"))?;
         let layers = 1..=self.shape.layers;
         let labels: Labels = layers
-            .map(|layer| self.label(cs.namespace(|| format!("labeling_{layer}")), prefix, &drg, &exp, layer, &node))
+            .map(|layer| {
+                self.label(cs.namespace(|| format!("labeling_{layer}")), prefix, &drg, &exp, layer, &node)
+            })
             .collect::<Result<_, _>>()?;
 
         if let Some(key) = labels.last() {
@@ -94,7 +97,8 @@ impl PorepCircuit {
         node: &UInt64,
     ) -> Result<AllocatedNum<Scalar>, SynthesisError> {
         let own = drg.iter().map(|labels| ("drg", labels.get(layer - 1)));
-        let before = exp.iter().filter(|_| layer > 1).map(|labels| ("exp", labels.get(layer.wrapping_sub(2))));
+        let before =
+            exp.iter().filter(|_| layer > 1).map(|labels| ("exp", labels.get(layer.wrapping_sub(2))));
         let mut parents = Vec::with_capacity(DRG_PARENTS + EXP_PARENTS);
         for (i, (kind, label)) in own.chain(before).enumerate() {
             let label = label.ok_or(SynthesisError::Unsatisfiable)?;
@@ -108,7 +112,7 @@ impl PorepCircuit {
         message.extend((0..u32::BITS).rev().map(|i| Boolean::Constant((layer >> i) & 1 == 1)));
         message.extend(node.to_bits_be());
         message.resize(512, Boolean::Constant(false));
-        label_parents(&parents).for_each(|bits| message.extend_from_slice(bits));
+        repeat_parents(&parents).for_each(|bits| message.extend_from_slice(bits));
         let digest = sha256::sha256(cs.namespace(|| "hash"), &message)?;
         sha256::pack_digest(cs.namespace(|| "result_num"), digest)
     }

@@ -9,8 +9,9 @@ use gadgets::poseidon::{self, Constants};
 use gadgets::sha256::{Message, sha256_witness};
 use gadgets::uint64;
 
-use super::{PorepCircuit, label_parents};
+use super::PorepCircuit;
 use crate::error::{Part, Place, Relation, Site, WitnessError};
+use crate::hash::repeat_parents;
 use crate::shape::{DRG_PARENTS, EXP_PARENTS, LABEL_PARENTS};
 use crate::vanilla::{Column, MerklePath, PorepChallenge, PorepPartition, domain};
 
@@ -76,7 +77,14 @@ impl<S: WitnessSink<Scalar>> Generator<'_, S> {
         let labels = self.labels();
 
         let replica = add_witness(self.sink, labels.last().copied().unwrap_or_default(), data);
-        self.include(Part::Replica, &circuit.tree, replica, &challenge.replica_path, partition.comm_r_last, node)?;
+        self.include(
+            Part::Replica,
+            &circuit.tree,
+            replica,
+            &challenge.replica_path,
+            partition.comm_r_last,
+            node,
+        )?;
         let column = poseidon::hash_witness(self.sink, &labels, circuit.column)?;
         self.include(Part::Column, &circuit.tree, column, &challenge.column_path, partition.comm_c, node)
     }
@@ -100,7 +108,7 @@ impl<S: WitnessSink<Scalar>> Generator<'_, S> {
             message.push_constant(&(layer as u32 + 1).to_be_bytes());
             message.push_variable(&self.challenge.node.to_be_bytes());
             message.push_constant(&[0; 20]);
-            label_parents(&parents).for_each(|bytes| message.push_scalar(bytes));
+            repeat_parents(&parents).for_each(|bytes| message.push_scalar(bytes));
             let digest = sha256_witness(self.sink, &message);
             pack_digest_witness(self.sink, digest)
         };

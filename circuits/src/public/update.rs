@@ -33,8 +33,6 @@ impl UpdateInstance {
     /// The public inputs of partition `k`; the first is `k | h_select << log2(partitions)` with
     /// `h_select = 1 << rate`.
     pub fn public_inputs(&self, shape: &UpdateShape, k: usize) -> Vec<Scalar> {
-        let h_select = 1u64 << self.rate;
-        let k_and_h_select = k as u64 | h_select << shape.partition_levels();
-        vec![k_and_h_select.into(), self.comm_r_old, self.comm_d_new, self.comm_r_new]
+        vec![shape.k_and_h_select(k, self.rate).into(), self.comm_r_old, self.comm_d_new, self.comm_r_new]
     }
 }

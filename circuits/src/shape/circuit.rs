@@ -1,6 +1,8 @@
 //! Shapes: what defines a circuit's constraints.
 
 use assignment::CircuitId;
+use blstrs::Scalar;
+use ff::PrimeField;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -112,6 +114,26 @@ impl UpdateShape {
     /// Levels of tree D from a challenged node to its apex leaf.
     pub fn node_levels(&self) -> usize {
         self.size.log2_nodes() - self.partition_levels() - self.apex_levels()
+    }
+
+    /// Bits of a challenge that a digest gives: those of a node's index below the partition's.
+    pub fn challenge_bits(&self) -> usize {
+        self.size.log2_nodes() - self.partition_levels()
+    }
+
+    /// Challenges that one digest gives: as many as its 254 low bits hold.
+    pub fn challenges_per_digest(&self) -> usize {
+        Scalar::CAPACITY as usize / self.challenge_bits()
+    }
+
+    /// Digests that a partition's challenges take.
+    pub fn digests(&self) -> usize {
+        self.challenges.div_ceil(self.challenges_per_digest())
+    }
+
+    /// The first public input: the partition's index and, above its bits, `h_select`, which is `1 << rate`.
+    pub fn k_and_h_select(&self, k: usize, rate: usize) -> u64 {
+        k as u64 | 1 << (self.partition_levels() + rate)
     }
 
     /// Public inputs of one partition, without ONE.

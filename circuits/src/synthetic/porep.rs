@@ -123,7 +123,8 @@ impl Labels {
                         labels.graph.exp_parents(*node).map(|parent| labels.label(layer - 1, parent)),
                     );
                 }
-                let label = hash::label(instance.replica_id, layer, *node, &hash::repeat_parents(&parents));
+                let parents: Vec<Scalar> = hash::repeat_parents(&parents).copied().collect();
+                let label = hash::label(instance.replica_id, layer, *node, &parents);
                 labels.challenged.entry(*node).or_default().push(label);
             }
         }

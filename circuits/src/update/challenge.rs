@@ -37,10 +37,24 @@ impl UpdateCircuit {
 
         let path = values.map(|values| &values.r_old.path);
         let path = siblings(cs.namespace(|| "path_r_old"), &self.tree, path)?;
-        inclusion_of_bits(cs.namespace(|| "por tree_r_old"), &self.tree, &r_old, &node, &path, &prefix.root_r_old)?;
+        inclusion_of_bits(
+            cs.namespace(|| "por tree_r_old"),
+            &self.tree,
+            &r_old,
+            &node,
+            &path,
+            &prefix.root_r_old,
+        )?;
         let path = values.map(|values| &values.r_new_path);
         let path = siblings(cs.namespace(|| "path_r_new"), &self.tree, path)?;
-        inclusion_of_bits(cs.namespace(|| "por tree_r_new"), &self.tree, &r_new, &node, &path, &prefix.root_r_new)?;
+        inclusion_of_bits(
+            cs.namespace(|| "por tree_r_new"),
+            &self.tree,
+            &r_new,
+            &node,
+            &path,
+            &prefix.root_r_new,
+        )?;
 
         let (below, above) = node.split_at(self.shape.node_levels());
         let apex = &above[..self.shape.apex_levels()];

@@ -9,9 +9,10 @@ use gadgets::poseidon::{self, Constants};
 use gadgets::sha256::hash_pair_witness;
 use rayon::prelude::*;
 
-use super::{UpdateCircuit, k_and_h_select, k_and_h_select_bits};
+use super::UpdateCircuit;
 use crate::challenge::update::challenges;
 use crate::error::{Part, Place, Relation, Site, WitnessError};
+use crate::shape::UPDATE_RATES;
 use crate::vanilla::MerklePath;
 
 /// What the generator of SnapDeals' prefix hands to its challenges.
@@ -29,16 +30,17 @@ impl NativeWitness<Scalar> for UpdateCircuit {
         let partition = self.partition.as_ref().ok_or(WitnessError::Missing { unit: 0 })?;
         let whole = Site::new(Place::Partition, Part::Whole);
 
-        let packed = k_and_h_select(&self.shape, partition);
+        let packed = self.shape.k_and_h_select(partition.k, partition.rate);
         sink.element(packed.into());
         sink.input(packed.into());
-        sink.bits(packed, k_and_h_select_bits(&self.shape) as u32);
+        sink.bits(packed, (self.shape.partition_levels() + UPDATE_RATES) as u32);
         sink.element(Scalar::from(partition.k as u64));
         for comm in [partition.comm_r_old, partition.comm_d_new, partition.comm_r_new] {
             sink.element(comm);
             sink.input(comm);
         }
-        let phi = poseidon::hash_witness(sink, &[partition.comm_d_new, partition.comm_r_old], Constants::update())?;
+        let phi =
+            poseidon::hash_witness(sink, &[partition.comm_d_new, partition.comm_r_old], Constants::update())?;
 
         sink.elements(&[partition.comm_c, partition.root_r_old, partition.root_r_new]);
         sink.elements(&partition.apex_leaves);
@@ -51,13 +53,14 @@ impl NativeWitness<Scalar> for UpdateCircuit {
         }
 
         let root = apex_root(sink, &partition.apex_leaves);
-        let opened = inclusion_of_bits_witness(sink, &self.partition_tree, root, &partition.partition_path.levels)?;
+        let opened =
+            inclusion_of_bits_witness(sink, &self.partition_tree, root, &partition.partition_path.levels)?;
         let apex = Site::new(Place::Partition, Part::ApexTree);
         apex.index(Relation::Index, partition.k as u64, opened.index)?;
         apex.field(Relation::Root, partition.comm_d_new, opened.root)?;
 
-        let first = (partition.k * self.digests()) as u64;
-        for j in 0..self.digests() as u64 {
+        let first = (partition.k * self.shape.digests()) as u64;
+        for j in 0..self.shape.digests() as u64 {
             let index = Scalar::from(first + j);
             sink.element(index);
             let digest = poseidon::hash_witness(sink, &[partition.comm_r_new, index], Constants::update())?;

@@ -10,12 +10,16 @@ use gadgets::num::{decompose, equal};
 use gadgets::pack::pack_bits;
 use gadgets::poseidon::{self, Constants};
 
-use super::{UpdateCircuit, UpdatePrefix, k_and_h_select, k_and_h_select_bits};
+use super::{UpdateCircuit, UpdatePrefix};
 use crate::alloc::{alloc, alloc_input};
+use crate::shape::UPDATE_RATES;
 use crate::vanilla::UpdatePartition;
 
 impl UpdateCircuit {
-    pub(super) fn prefix<CS: ConstraintSystem<Scalar>>(&self, cs: &mut CS) -> Result<UpdatePrefix, SynthesisError> {
+    pub(super) fn prefix<CS: ConstraintSystem<Scalar>>(
+        &self,
+        cs: &mut CS,
+    ) -> Result<UpdatePrefix, SynthesisError> {
         let values = self.partition.as_ref();
         let (partition, h_select) = self.k_and_h_select(cs, values)?;
         let partition_bits: Vec<Boolean> = partition.iter().cloned().map(Boolean::from).collect();
@@ -43,16 +47,26 @@ impl UpdateCircuit {
             })
             .collect::<Result<Vec<_>, SynthesisError>>()?;
 
-        for (name, root, comm_r) in [("comm_r_old", &root_r_old, &comm_r_old), ("comm_r_new", &root_r_new, &comm_r_new)] {
+        for (name, root, comm_r) in
+            [("comm_r_old", &root_r_old, &comm_r_old), ("comm_r_new", &root_r_new, &comm_r_new)]
+        {
             let preimage = [comm_c.clone(), root.clone()];
-            let hash = poseidon::hash(cs.namespace(|| format!("{name}_calc")), &preimage, Constants::arity_2())?;
+            let hash =
+                poseidon::hash(cs.namespace(|| format!("{name}_calc")), &preimage, Constants::arity_2())?;
             equal(&mut *cs, || format!("enforce {name}_calc == {name}"), &hash, comm_r);
         }
 
         let mut apex = cs.namespace(|| "apex_gadget");
         let apex_root = apex_root(&mut apex, &apex_leaves)?;
         let por = apex.namespace(|| "partition-tree por");
-        inclusion_of_bits(por, &self.partition_tree, &apex_root, &partition_bits, &partition_path, &comm_d_new)?;
+        inclusion_of_bits(
+            por,
+            &self.partition_tree,
+            &apex_root,
+            &partition_bits,
+            &partition_path,
+            &comm_d_new,
+        )?;
         drop(apex);
 
         let challenges = self.challenges(cs.namespace(|| "gen_challenge_bits"), &comm_r_new, &k)?;
@@ -65,9 +79,9 @@ impl UpdateCircuit {
         cs: &mut CS,
         values: Option<&UpdatePartition>,
     ) -> Result<(Vec<AllocatedBit>, Vec<AllocatedBit>), SynthesisError> {
-        let value = values.map(|values| k_and_h_select(&self.shape, values));
+        let value = values.map(|values| self.shape.k_and_h_select(values.k, values.rate));
         let packed = alloc_input(cs, "k_and_h_select", value.map(Scalar::from))?;
-        let mut bits = (0..k_and_h_select_bits(&self.shape))
+        let mut bits = (0..self.shape.partition_levels() + UPDATE_RATES)
             .map(|i| {
                 let bit = value.map(|value| (value >> i) & 1 == 1);
                 AllocatedBit::alloc(cs.namespace(|| format!("k_and_h_select_bit_{i}")), bit)
@@ -75,7 +89,9 @@ impl UpdateCircuit {
             .collect::<Result<Vec<_>, _>>()?;
         cs.enforce(
             || "k_and_h_select binary decomp",
-            |lc| bits.iter().zip(powers_of_two()).fold(lc, |lc, (bit, power)| lc + (power, bit.get_variable())),
+            |lc| {
+                bits.iter().zip(powers_of_two()).fold(lc, |lc, (bit, power)| lc + (power, bit.get_variable()))
+            },
             |lc| lc + CS::one(),
             |lc| lc + packed.get_variable(),
         );
@@ -91,9 +107,9 @@ impl UpdateCircuit {
         comm_r_new: &AllocatedNum<Scalar>,
         k: &AllocatedNum<Scalar>,
     ) -> Result<Vec<Vec<AllocatedBit>>, SynthesisError> {
-        let digests = Scalar::from(self.digests() as u64);
+        let digests = Scalar::from(self.shape.digests() as u64);
         let mut challenges = Vec::with_capacity(self.shape.challenges);
-        for j in 0..self.digests() {
+        for j in 0..self.shape.digests() {
             let offset = Scalar::from(j as u64);
             let index = k.get_value().map(|k| digests * k + offset);
             let index = alloc(cs.namespace(|| format!("digest_index_{j}")), index)?;
@@ -105,9 +121,11 @@ impl UpdateCircuit {
                 |lc| lc + index.get_variable(),
             );
             let preimage = [comm_r_new.clone(), index];
-            let digest = poseidon::hash(cs.namespace(|| format!("digest_{j}")), &preimage, Constants::update())?;
+            let digest =
+                poseidon::hash(cs.namespace(|| format!("digest_{j}")), &preimage, Constants::update())?;
             let bits = decompose(cs.namespace(|| format!("digest_{j}_bits")), &digest)?;
-            let whole = bits.chunks_exact(self.challenge_bits()).take(self.challenges_per_digest());
+            let whole =
+                bits.chunks_exact(self.shape.challenge_bits()).take(self.shape.challenges_per_digest());
             challenges.extend(whole.map(<[_]>::to_vec));
         }
         challenges.truncate(self.shape.challenges);

@@ -2,6 +2,7 @@
 
 use blstrs::Scalar;
 use ff::PrimeField;
+use gadgets::pack::digest_to_scalar;
 
 /// The field element with these little-endian bytes; `None` where they are the modulus or above.
 pub fn from_bytes(bytes: &[u8; 32]) -> Option<Scalar> {
@@ -14,10 +15,8 @@ pub fn to_bytes(value: &Scalar) -> [u8; 32] {
 }
 
 /// A hash made a field element: its two top bits are cleared, which puts it below the modulus.
-pub fn from_hash(mut hash: [u8; 32]) -> Scalar {
-    hash[31] &= 0x3f;
-    // 2^254 is below the modulus.
-    from_bytes(&hash).unwrap_or_default()
+pub fn from_hash(hash: [u8; 32]) -> Scalar {
+    digest_to_scalar(hash)
 }
 
 #[cfg(test)]
