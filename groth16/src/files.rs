@@ -50,13 +50,10 @@ fn modified(metadata: &Metadata) -> Option<SystemTime> {
     metadata.modified().ok()
 }
 
-/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed.
-///
-/// What this crate writes are test parameters, so a ceremony's name and a folder that holds ceremony files are refused.
-pub(crate) fn write_test_file(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), ParameterError> {
+/// That test parameters may be written to `path`: not under a ceremony's name (`v28-…`), nor into a folder that holds
+/// ceremony files. For those who write several files as one; [`Parameters::write_file`](crate::Parameters::write_file)
+/// asks by itself.
+pub fn check_test_target(path: &Path) -> Result<(), ParameterError> {
     let shown = path.display().to_string();
     let refuse = |reason: String| ParameterError::CeremonyPlace { path: shown.clone(), reason };
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -65,10 +62,7 @@ pub(crate) fn write_test_file(
             "names that begin with {CEREMONY_PREFIX} are for a ceremony's parameters"
         )));
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     let entries =
         folder.read_dir().map_err(ParameterError::io(format!("reading folder {}", folder.display())))?;
     for entry in entries {
@@ -78,8 +72,23 @@ pub(crate) fn write_test_file(
             return Err(refuse(format!("the folder holds a ceremony's file, {other}")));
         }
     }
-    let action = || format!("writing {shown}");
-    let temporary = tempfile::NamedTempFile::new_in(folder).map_err(ParameterError::io(action()))?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed.
+///
+/// What this crate writes are test parameters, so the target must be [fit for them](check_test_target).
+pub(crate) fn write_test_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), ParameterError> {
+    check_test_target(path)?;
+    let action = || format!("writing {}", path.display());
+    let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
     let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
     write(&mut writer).and_then(|()| writer.flush()).map_err(ParameterError::io(action()))?;
     drop(writer);

@@ -26,6 +26,7 @@ mod verify;
 pub use backend::{Backend, BackendError};
 pub use encoding::PointError;
 pub use error::{KeyError, ParameterError, Section};
+pub use files::check_test_target;
 pub use key::VerifyingKey;
 pub use parameters::{Parameters, ReadOptions};
 pub use pipeline::StageTimes;
