@@ -30,6 +30,8 @@ macro_rules! combination {
 }
 
 combination!(bellpepper_core);
+#[cfg(feature = "bellperson-compat")]
+combination!(bellpepper_core_02);
 
 /// What a constraint system does with what a circuit tells it.
 pub trait Assembly<F: PrimeField>: Sized + Send {

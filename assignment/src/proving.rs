@@ -229,3 +229,5 @@ impl<F: PrimeField> Assembly<F> for ProvingAssignment<F> {
 }
 
 crate::constraint_system!(bellpepper_core, [F: PrimeField], F, ProvingAssignment<F>);
+#[cfg(feature = "bellperson-compat")]
+crate::constraint_system!(bellpepper_core_02, [F: PrimeField], F, ProvingAssignment<F>);

@@ -66,3 +66,5 @@ impl<F: PrimeField> Assembly<F> for WitnessCS<F> {
 }
 
 crate::constraint_system!(bellpepper_core, [F: PrimeField], F, WitnessCS<F>);
+#[cfg(feature = "bellperson-compat")]
+crate::constraint_system!(bellpepper_core_02, [F: PrimeField], F, WitnessCS<F>);

@@ -190,3 +190,5 @@ impl Assembly<Scalar> for DigestCS {
 }
 
 assignment::constraint_system!(bellpepper_core, [], Scalar, DigestCS);
+#[cfg(feature = "bellperson-compat")]
+assignment::constraint_system!(bellpepper_core_02, [], Scalar, DigestCS);

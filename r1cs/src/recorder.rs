@@ -257,3 +257,5 @@ impl Assembly<Scalar> for Recorder {
 }
 
 assignment::constraint_system!(bellpepper_core, [], Scalar, Recorder);
+#[cfg(feature = "bellperson-compat")]
+assignment::constraint_system!(bellpepper_core_02, [], Scalar, Recorder);
