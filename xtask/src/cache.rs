@@ -1,11 +1,20 @@
 //! The user's cache folder: compiled circuits and test parameters.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use assignment::CircuitId;
+use blake2b_simd::State;
 use etcetera::BaseStrategy;
+use groth16::{Parameters, ReadOptions, Shape};
 
-use crate::failure::Failure;
+use crate::{
+    failure::Failure,
+    files::{self, Outputs},
+};
 
 /// The name of our folder within the user's cache folder.
 const FOLDER: &str = "filecoin-groth16";
@@ -27,4 +36,75 @@ pub fn compiled_circuit(id: &CircuitId) -> Result<PathBuf, Failure> {
 /// A file name for this circuit; another version of the circuit has another.
 fn file_stem(id: &CircuitId) -> String {
     format!("{}-{}", id.name(), hex::encode(&id.digest()[..8]))
+}
+
+/// Test parameters in the cache: a parameter file and, written after it, its digest.
+///
+/// Whoever holds one holds the lock on these parameters, so that of two processes that need them one makes them and the
+/// other waits. Should locks not work here, both make them; the files are the same and appear by renaming.
+pub struct CachedParameters {
+    path: PathBuf,
+    digest: PathBuf,
+    _lock: File,
+}
+
+impl CachedParameters {
+    /// Waits for the lock on this circuit's parameters from this seed.
+    pub fn lock(id: &CircuitId, seed: u64) -> Result<Self, Failure> {
+        let stem = folder("parameters")?.join(format!("test-{seed}-{}", file_stem(id)));
+        let lock = files::with_suffix(&stem, "lock");
+        let _lock = File::create(&lock).map_err(|error| Failure::io(&lock, &error))?;
+        if let Err(error) = _lock.lock() {
+            tracing::warn!(%error, "the cache cannot be locked");
+        }
+        let [path, digest] = ["params", "digest"].map(|suffix| files::with_suffix(&stem, suffix));
+        Ok(Self { path, digest, _lock })
+    }
+
+    /// The parameter file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The parameters, if the file is there, has the digest that was noted, and fits the circuit. Its points were in the subgroup
+    /// when it was written, and the digest says that it has not changed.
+    pub fn load(&self, shape: &Shape) -> Option<Parameters> {
+        let digest = fs::read_to_string(&self.digest).ok()?;
+        let options = ReadOptions { digest: Some(digest.trim()), shape: Some(shape) };
+        match Parameters::read_file(&self.path, options) {
+            Ok(parameters) => Some(parameters),
+            Err(error) => {
+                tracing::warn!(path = %self.path.display(), %error, "cached test parameters are made anew");
+                None
+            }
+        }
+    }
+
+    /// Writes the parameters and their digest.
+    pub fn store(&self, parameters: &Parameters) -> Result<(), Failure> {
+        let mut outputs = Outputs::new();
+        let mut state = State::new();
+        outputs.add(&self.path, |out| parameters.write(&mut Hashing { out, state: &mut state }))?;
+        let digest = &state.finalize().to_hex()[..32];
+        outputs.add(&self.digest, |out| writeln!(out, "{digest}"))?;
+        outputs.publish()
+    }
+}
+
+/// Hashes what it writes.
+struct Hashing<'a, W> {
+    out: W,
+    state: &'a mut State,
+}
+
+impl<W: Write> Write for Hashing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.state.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

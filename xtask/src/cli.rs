@@ -117,7 +117,7 @@ pub struct Prove {
 /// Flags of `verify`.
 #[derive(Args, Debug)]
 pub struct Verify {
-    /// The verifying key (a parameter file begins with one and will do).
+    /// The verifying key.
     #[arg(long, value_name = "FILE")]
     pub vk: PathBuf,
     /// 192 bytes a partition.

@@ -106,7 +106,9 @@ impl Outputs {
             return outcome;
         }
         for folder in self.staged.iter().map(|staged| folder_of(&staged.target)) {
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Failure::io(folder, &error))?;
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(|error| Failure::io(folder, &error))?;
         }
         Ok(())
     }

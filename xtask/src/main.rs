@@ -1,6 +1,7 @@
 //! The command line: from a vanilla proof to a verified Groth16 proof.
 #![forbid(unsafe_code)]
 
+mod backend;
 mod cache;
 mod cli;
 mod cmd;
@@ -9,6 +10,7 @@ mod failure;
 mod files;
 mod interrupt;
 mod memory;
+mod parameters;
 mod progress;
 mod public_inputs;
 mod size;

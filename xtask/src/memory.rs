@@ -11,6 +11,11 @@ use std::{
     time::Duration,
 };
 
+use crate::{
+    failure::{Failure, Kind},
+    size::Size,
+};
+
 /// How often anonymous memory is read. The kernel keeps no peak of it, so a shorter peak can be missed.
 const INTERVAL: Duration = Duration::from_millis(10);
 
@@ -63,9 +68,25 @@ impl Drop for Meter {
     }
 }
 
+/// Refuses work that would need more memory than the system has to give: it would be killed half way.
+pub fn ensure_available(needed: u64, work: &str) -> Result<(), Failure> {
+    match read("/proc/meminfo", "MemAvailable:") {
+        Some(available) if needed > available => {
+            let [needed, available] = [needed, available].map(Size);
+            let message = format!("{work} takes about {needed}, but only {available} are available");
+            Err(Failure::new(Kind::Memory, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// One line of `/proc/self/status`, in bytes.
 fn status(field: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
+    read("/proc/self/status", field)
+}
+
+fn read(file: &str, field: &str) -> Option<u64> {
+    let status = fs::read_to_string(file).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kib = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
     kib.checked_mul(1024)

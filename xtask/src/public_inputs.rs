@@ -15,7 +15,9 @@ const LIMIT: u64 = 256 << 20;
 /// Reads a file of public inputs; every value must be canonical, below the modulus.
 pub fn read(path: &Path) -> Result<Vec<Vec<Scalar>>, Failure> {
     parse(&files::read(path, LIMIT)?).map_err(|failure| match failure.location {
-        Some(place) => Failure::new(failure.kind, failure.message).at(format_args!("{}: {place}", path.display())),
+        Some(place) => {
+            Failure::new(failure.kind, failure.message).at(format_args!("{}: {place}", path.display()))
+        }
         None => failure.at(path.display()),
     })
 }
@@ -53,7 +55,11 @@ pub fn compare(derived: &[Vec<Scalar>], expected: &[Vec<Scalar>]) -> Result<(), 
     }
     for (k, (derived, expected)) in derived.iter().zip(expected).enumerate() {
         if derived.len() != expected.len() {
-            return differ(format!("partition {k}: {} inputs derived, {} expected", derived.len(), expected.len()));
+            return differ(format!(
+                "partition {k}: {} inputs derived, {} expected",
+                derived.len(),
+                expected.len()
+            ));
         }
         if let Some(i) = derived.iter().zip(expected).position(|(derived, expected)| derived != expected) {
             let [derived, expected] = [derived[i], expected[i]].map(|value| hex::encode(value.to_bytes_le()));
@@ -84,7 +90,10 @@ mod tests {
 
     #[test]
     fn refusals_say_where() {
-        assert!(failure(&format!(r#"[["{ONE}"],["{ONE}","{R}"]]"#)).starts_with("partition 1, input 1: the value"));
+        assert!(
+            failure(&format!(r#"[["{ONE}"],["{ONE}","{R}"]]"#))
+                .starts_with("partition 1, input 1: the value")
+        );
         assert!(failure(r#"[["01"]]"#).contains("partition 0, input 0: expected 64 hex digits"));
         for text in ["", "{}", "[1]", "[[1]]", r#"["01"]"#, r#"[["#] {
             assert!(failure(text).contains("no array"), "{text}");

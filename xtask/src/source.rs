@@ -48,7 +48,8 @@ pub fn load(source: &Source) -> Result<Vec<Partition>, Failure> {
         Some(k) => match all.nth(k) {
             Some(partition) => Ok(vec![partition]),
             None => {
-                let message = format_args!("there is no partition {k}: the proof has {count}, counted from 0");
+                let message =
+                    format_args!("there is no partition {k}: the proof has {count}, counted from 0");
                 Err(Failure::new(Kind::Usage, message).at("--partition"))
             }
         },
@@ -100,7 +101,11 @@ pub fn witness_failure(k: usize, error: &WitnessError) -> Failure {
     match error {
         WitnessError::Relation(error) => {
             let message = format!("{}: expected {}, got {}", error.relation, error.expected, error.got);
-            Failure::new(Kind::Unsatisfied, message).at(format_args!("{}, {}", place(&error.place), error.part))
+            Failure::new(Kind::Unsatisfied, message).at(format_args!(
+                "{}, {}",
+                place(&error.place),
+                error.part
+            ))
         }
         error => Failure::new(Kind::Internal, error).at(format_args!("partition {k}")),
     }

@@ -18,9 +18,7 @@ fn help_and_version_succeed() {
 fn every_command_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let help = xtask(folder.path(), &["--help"]).stdout;
-    for command in
-        ["prove", "verify", "setup", "compile", "inspect", "synth-only", "bench", "peers", "ci"]
-    {
+    for command in ["prove", "verify", "setup", "compile", "inspect", "synth-only", "bench", "peers", "ci"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}");
     }
 }
@@ -45,7 +43,11 @@ fn wrong_usage_is_refused_with_2() {
     for (arguments, mention) in cases {
         let answer = xtask(folder.path(), arguments);
         assert_eq!(answer.code, 2, "{arguments:?}");
-        assert!(answer.stdout.is_empty() && answer.stderr.contains(mention), "{arguments:?}: {}", answer.stderr);
+        assert!(
+            answer.stdout.is_empty() && answer.stderr.contains(mention),
+            "{arguments:?}: {}",
+            answer.stderr
+        );
 
         let answer = xtask(folder.path(), &[arguments, &["--json"]].concat());
         assert_eq!(answer.code, 2, "{arguments:?}");
@@ -57,13 +59,8 @@ fn wrong_usage_is_refused_with_2() {
 #[test]
 fn unknown_circuits_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let commands: [&[&str]; 5] = [
-        &["prove"],
-        &["setup", "--out", "x"],
-        &["inspect"],
-        &["compile"],
-        &["synth-only"],
-    ];
+    let commands: [&[&str]; 5] =
+        [&["prove"], &["setup", "--out", "x"], &["inspect"], &["compile"], &["synth-only"]];
     for command in commands {
         for name in ["", "porep", "porep-1KiB", "winning_2KiB", "porep-2KiB "] {
             let answer = xtask(folder.path(), &[command, &["--json", "--circuit", name]].concat());

@@ -133,7 +133,8 @@ impl Inspector {
             return Err(Failure::input("the file names no circuit of ours").at(path.display()));
         }
         let identical = checked - different.len();
-        self.console.say(format_args!("{checked} checked, {identical} identical, {} different", different.len()));
+        self.console
+            .say(format_args!("{checked} checked, {identical} identical, {} different", different.len()));
         for name in &skipped {
             self.console.say(format_args!("not one of our circuits, skipped: {name}"));
         }
@@ -193,7 +194,8 @@ impl Report {
         console.field("constraints", self.constraints);
         console.field("domain", format_args!("2^{}", self.domain_log2));
         console.field("A density", format_args!("{} aux", self.a_aux_density));
-        console.field("B density", format_args!("{} aux, {} inputs", self.b_aux_density, self.b_input_density));
+        console
+            .field("B density", format_args!("{} aux, {} inputs", self.b_aux_density, self.b_input_density));
         console.field("non-zeros", format_args!("A {a}, B {b}, C {c}"));
         console.field("digest", &self.digest);
     }

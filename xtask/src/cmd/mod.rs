@@ -5,7 +5,11 @@ mod ci;
 mod compile;
 mod inspect;
 mod peers;
+mod prove;
+mod prove_report;
+mod setup;
 mod synth_only;
+mod verify;
 mod workspace;
 
 use std::{
@@ -62,13 +66,15 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, console: Console) -> Outcome {
     match command {
+        Command::Prove(flags) => prove::run(&flags, console),
+        Command::Verify(flags) => verify::run(&flags, console),
+        Command::Setup(flags) => setup::run(&flags, console),
         Command::Compile(flags) => compile::run(&flags, console),
         Command::Inspect(flags) => inspect::run(&flags, console),
         Command::SynthOnly(flags) => synth_only::run(&flags, console),
         Command::Bench(flags) => bench::run(&flags),
         Command::Peers(flags) => peers::run(&flags, console),
         Command::Ci(flags) => ci::run(&flags, console),
-        _ => Err(Failure::unavailable("this command", "not built yet")),
     }
 }
 

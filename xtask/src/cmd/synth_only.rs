@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use assignment::{
-    NativeWitnessError, ProvingAssignment, StructuredCircuit, hints, native_witness, reaper,
-};
+use assignment::{NativeWitnessError, ProvingAssignment, StructuredCircuit, hints, native_witness, reaper};
 use blstrs::Scalar;
 use ff::Field;
 use serde::Serialize;
@@ -100,9 +98,10 @@ fn classic(partition: &Partition) -> Result<(Iteration, Made), Failure> {
     let hint = hints::capacity(&id);
     let started = Instant::now();
     let mut assignment = ProvingAssignment::<Scalar>::with_hint(hint);
-    partition.circuit.synthesize_all(&mut assignment).map_err(|error| {
-        Failure::new(Kind::Internal, error).at(format_args!("partition {}", partition.k))
-    })?;
+    partition
+        .circuit
+        .synthesize_all(&mut assignment)
+        .map_err(|error| Failure::new(Kind::Internal, error).at(format_args!("partition {}", partition.k)))?;
     let size = assignment.capacity_hint();
     assignment.append_input_rows();
     let ms = millis(started);

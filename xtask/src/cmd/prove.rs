@@ -1,0 +1,187 @@
+//! `prove`: from vanilla proofs to verified Groth16 proofs.
+
+use std::{
+    io::Write,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use assignment::{NativeWitnessError, PackedWitness, StructuredCircuit, native_witness, reaper};
+use blstrs::Scalar;
+use groth16::{Proof, ProveError, Prover};
+use r1cs::{CheckError, CompiledCircuit, Source};
+use rand_core::OsRng;
+
+use super::{
+    Answer, Outcome, compile_failure,
+    prove_report::{Report, Run, Stages},
+    verify,
+};
+use crate::{
+    backend, cache,
+    cli::Prove,
+    console::Console,
+    failure::{Failure, Kind},
+    files::{Outputs, with_suffix},
+    memory::Meter,
+    parameters::{self, Chosen},
+    progress::Progress,
+    public_inputs,
+    source::{self, Partition},
+};
+
+/// Reads, checks, proves, verifies and reports; files are written last.
+pub fn run(flags: &Prove, console: Console) -> Outcome {
+    let meter = Meter::start();
+    let started = Instant::now();
+    backend::refuse_device_flags(flags)?;
+    if flags.sectors != 1 {
+        return Err(Failure::unavailable("--sectors", "several sectors come with --synthetic"));
+    }
+    let choice = backend::choose(flags.backend)?;
+
+    // Whatever is wrong with the input is said before anything expensive begins.
+    let partitions = source::load(&flags.source)?;
+    if let Some(path) = &flags.public {
+        let derived: Vec<_> = partitions.iter().map(|partition| partition.public_inputs.clone()).collect();
+        public_inputs::compare(&derived, &public_inputs::read(path)?)?;
+    }
+    let (circuit, compiled) = compiled_circuit(&partitions)?;
+    for partition in &partitions {
+        check(&circuit, partition)?;
+    }
+
+    let chosen = parameters::choose(flags.source.circuit, &circuit, flags.params.as_deref())?;
+    if let Some(path) = &flags.vk {
+        parameters::check_key(&chosen.parameters, path)?;
+    }
+    let prover = Prover::new(circuit.clone(), chosen.parameters.clone(), choice.backend)
+        .map_err(|error| prove_failure(0, &error))?
+        .verify_proofs(false);
+    console.say(format_args!("ready after {:.2} s", started.elapsed().as_secs_f64()));
+
+    let mut runs = Vec::new();
+    let mut proofs = Vec::new();
+    for _ in 0..flags.repeat {
+        let (run, made) = prove_all(&prover, &partitions, !flags.no_verify)?;
+        runs.push(run);
+        proofs = made;
+    }
+    reaper::flush();
+
+    if let Some(path) = &flags.out {
+        write(path, &proofs, &chosen)?;
+    }
+    let report = Report {
+        flags,
+        circuit: &circuit,
+        choice: &choice,
+        chosen: &chosen,
+        compiled,
+        runs: &runs,
+        proofs: &proofs,
+        verified: !flags.no_verify,
+        peaks: meter.peaks(),
+    };
+    report.print(console);
+    console.result(&report.json());
+    Ok(Answer::Yes)
+}
+
+/// The compiled circuit from the cache, or compiled and put there; and the time if it was compiled.
+fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, Option<Duration>), Failure> {
+    let first = partitions.first().ok_or_else(|| Failure::new(Kind::Internal, "no partition was read"))?;
+    let started = Instant::now();
+    let _progress = Progress::start("compiling", None);
+    let file = cache::compiled_circuit(&first.circuit.id())?;
+    let (circuit, from) =
+        CompiledCircuit::load_or_compile(&file, &first.circuit).map_err(|error| compile_failure(&error))?;
+    let compiled = matches!(from, Source::Compiled { .. }).then(|| started.elapsed());
+    Ok((Arc::new(circuit), compiled))
+}
+
+/// That the witness satisfies the circuit: every relation by the native generators, every row by the matrices.
+fn check(circuit: &CompiledCircuit, partition: &Partition) -> Result<(), Failure> {
+    let _progress = Progress::start("checking the input", None);
+    let witness = witness(partition)?;
+    circuit.check(&witness).map_err(|error| check_failure(partition.k, &error))?;
+    // Both are derived from the vanilla proof, by different code.
+    if witness.inputs().get(1..) != Some(&partition.public_inputs[..]) {
+        let message = "the witness has other public inputs than the vanilla proof states";
+        return Err(Failure::new(Kind::Internal, message).at(format_args!("partition {}", partition.k)));
+    }
+    reaper::defer(witness);
+    Ok(())
+}
+
+fn witness(partition: &Partition) -> Result<PackedWitness<Scalar>, Failure> {
+    native_witness(&partition.circuit).map_err(|error| match &error {
+        NativeWitnessError::Circuit(error) => source::witness_failure(partition.k, error),
+        NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, &error),
+    })
+}
+
+type ProofAndInputs = (Proof, Vec<Scalar>);
+
+/// All partitions once, from vanilla proofs to verified proofs.
+fn prove_all(
+    prover: &Prover,
+    partitions: &[Partition],
+    verified: bool,
+) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
+    let progress = Progress::start("proving", Some(partitions.len() as u64));
+    let started = Instant::now();
+    let mut stages = Stages::default();
+    let mut proofs = Vec::with_capacity(partitions.len());
+    for partition in partitions {
+        let begun = Instant::now();
+        let witness = witness(partition)?;
+        stages.witness(begun.elapsed());
+        let proved =
+            prover.prove(&witness, &mut OsRng).map_err(|error| prove_failure(partition.k, &error))?;
+        reaper::defer(witness);
+        stages.add(&proved.times);
+        proofs.push((proved.proof, proved.public_inputs));
+        progress.advance(1);
+    }
+    if verified {
+        let begun = Instant::now();
+        verify::verify(prover.verifying_key(), &proofs)?;
+        stages.verify(begun.elapsed());
+    }
+    Ok((Run { stages, total: started.elapsed() }, proofs))
+}
+
+/// `P.proof`, `P.public.json` and `P.vk`, all or none.
+fn write(path: &Path, proofs: &[ProofAndInputs], chosen: &Chosen) -> Result<(), Failure> {
+    let inputs: Vec<_> = proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
+    let public = serde_json::to_vec(&public_inputs::to_hex(&inputs))
+        .map_err(|error| Failure::new(Kind::Internal, error))?;
+    let mut outputs = Outputs::new();
+    outputs.add(&with_suffix(path, "proof"), |out| {
+        proofs.iter().try_for_each(|(proof, _)| out.write_all(&proof.to_bytes()))
+    })?;
+    outputs.add(&with_suffix(path, "public.json"), |out| out.write_all(&public))?;
+    outputs.add(&with_suffix(path, "vk"), |out| chosen.parameters.vk.write(out))?;
+    outputs.publish()
+}
+
+fn check_failure(k: usize, error: &CheckError) -> Failure {
+    let kind = match error {
+        CheckError::Unsatisfied { .. } => Kind::Unsatisfied,
+        CheckError::Size(_) => Kind::Internal,
+    };
+    Failure::new(kind, error).at(format_args!("partition {k}"))
+}
+
+fn prove_failure(k: usize, error: &ProveError) -> Failure {
+    let kind = match error {
+        ProveError::Witness(error) => return check_failure(k, error),
+        ProveError::Parameters(_) | ProveError::Key(_) => Kind::Input,
+        ProveError::Backend(_) => return Failure::new(Kind::Device, error).at("--backend"),
+        ProveError::Verification(_) => Kind::Invalid,
+        _ => Kind::Internal,
+    };
+    Failure::new(kind, error).at(format_args!("partition {k}"))
+}
