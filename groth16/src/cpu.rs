@@ -9,7 +9,7 @@ use msm_gpu::cpu::{msm, msm_packed};
 use msm_gpu::{Curve, Density, G1, G2, PackedScalars};
 use ntt_gpu::cpu::Ntt;
 use ntt_gpu::{Domain, Polynomial};
-use r1cs::{CheckError, CompiledCircuit, ProductsMut, first_unsatisfied};
+use r1cs::{CheckError, CompiledCircuit, first_unsatisfied};
 use rayon::prelude::*;
 
 use crate::pipeline::{Pipeline, Sums, timed};
@@ -29,22 +29,18 @@ impl Pipeline for Cpu {
         let mut times = StageTimes::default();
         let rows = self.circuit.num_rows();
         let domain = Domain::covering(rows)?;
-        let [a, b, c] = timed(&mut times.products, || {
+        let products = timed(&mut times.products, || {
             let _span = tracing::info_span!("products", rows).entered();
             let zeros = || -> Vec<Scalar> {
                 let mut vector = Vec::with_capacity(domain.size());
                 vector.par_extend(rayon::iter::repeat_n(Scalar::ZERO, domain.size()));
                 vector
             };
-            let [mut a, mut b, mut c] = [zeros(), zeros(), zeros()];
-            let targets = ProductsMut { a: &mut a, b: &mut b, c: &mut c };
-            self.circuit.products_into(witness, targets).map_err(CheckError::Size)?;
-            match first_unsatisfied(&a, &b, &c) {
-                Some(error) => Err(error),
-                None => Ok([a, b, c]),
-            }
+            let [mut a, mut b] = [zeros(), zeros()];
+            self.circuit.satisfied_products_into(witness, &mut a, &mut b)?;
+            Ok::<_, CheckError>([a, b])
         })?;
-        let sums = from_products(domain, [a, b, c], witness, &self.densities, &self.parameters, &mut times)?;
+        let sums = from_products(domain, products, witness, &self.densities, &self.parameters, &mut times)?;
         Ok((sums, times))
     }
 }
@@ -67,9 +63,11 @@ pub(crate) fn sums_of_assignment(
     let domain = shape.domain()?;
     let products = timed(&mut times.products, || {
         let _span = tracing::info_span!("products", rows = shape.rows).entered();
-        match first_unsatisfied(&vectors.a, &vectors.b, &vectors.c) {
+        // C·w is not needed further on, and goes here.
+        let c = vectors.c;
+        match first_unsatisfied(&vectors.a, &vectors.b, &c) {
             Some(error) => Err(error),
-            None => Ok([vectors.a, vectors.b, vectors.c].map(|mut values| {
+            None => Ok([vectors.a, vectors.b].map(|mut values| {
                 values.resize(domain.size(), Scalar::ZERO);
                 values
             })),
@@ -84,7 +82,7 @@ pub(crate) fn sums_of_assignment(
 /// Quotient and sums, from products that satisfy the circuit.
 fn from_products(
     domain: Domain,
-    [a, b, c]: [Vec<Scalar>; 3],
+    [a, b]: [Vec<Scalar>; 2],
     witness: &PackedWitness<Scalar>,
     densities: &Densities,
     parameters: &Parameters,
@@ -92,8 +90,8 @@ fn from_products(
 ) -> Result<Sums, ProveError> {
     let h = timed(&mut times.quotient, || {
         let _span = tracing::info_span!("quotient", domain = domain.size()).entered();
-        let [a, b, c] = [a, b, c].map(|values| Polynomial::new(domain, values));
-        Ntt::new(domain).quotient_with_product(a?, b?, c?)
+        let [a, b] = [a, b].map(|values| Polynomial::new(domain, values));
+        Ntt::new(domain).quotient(a?, b?)
     })?;
     timed(&mut times.msm, || {
         let h = {

@@ -4,6 +4,7 @@
 //! - [`Parameters`] and [`VerifyingKey`] read and write Filecoin's `.params` and `.vk` files.
 //! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; [`prove_assignment`] proves
 //!   whatever a bellpepper-core circuit synthesised into a `ProvingAssignment`.
+//! - Feature `filecoin` adds the module `filecoin`: entry points by Filecoin's proof types.
 //! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,8 @@ mod backend;
 mod cpu;
 mod encoding;
 mod error;
+#[cfg(feature = "filecoin")]
+pub mod filecoin;
 mod files;
 mod key;
 mod parameters;

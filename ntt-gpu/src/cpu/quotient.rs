@@ -24,33 +24,19 @@ impl Ntt {
     /// For `a·b = h·x^n + (c - h)`: modulo `x^n - 1` that is `c`, modulo `x^n + 1` it is `c - 2h`. Six transforms, no bit
     /// reversal between them, no division by the vanishing polynomial; scalings by `1/n` are merged into the last step.
     ///
-    /// `a` and `b` are moved in, and one more vector of their size is allocated for `c`; where that exists already, see
-    /// [`quotient_with_product`](Self::quotient_with_product).
+    /// `a` and `b` are moved in, and one more vector of their size is allocated.
     pub fn quotient(
         &self,
         a: Polynomial<Evaluations, Natural>,
         b: Polynomial<Evaluations, Natural>,
     ) -> Result<Vec<Scalar>, Error> {
+        self.check(a.domain())?;
         self.check(b.domain())?;
-        let c = a.values().par_iter().zip(b.values()).map(|(a, b)| a * b).collect();
-        self.quotient_with_product(a, b, Polynomial::new(self.domain, c)?)
-    }
-
-    /// [`quotient`](Self::quotient) with `c = a∘b` already there, as it is when a witness has been checked; not verified here.
-    /// Nothing is allocated: the result is in the memory of `b`.
-    pub fn quotient_with_product(
-        &self,
-        a: Polynomial<Evaluations, Natural>,
-        b: Polynomial<Evaluations, Natural>,
-        c: Polynomial<Evaluations, Natural>,
-    ) -> Result<Vec<Scalar>, Error> {
-        for poly in [&a, &b, &c] {
-            self.check(poly.domain())?;
-        }
         // An error, not a fallback, where the coset does not exist.
         let inverse_generator = twiddles::inverse_generator(self.domain)?;
-        let (mut a, mut b, mut c) = (a.into_values(), b.into_values(), c.into_values());
+        let (mut a, mut b) = (a.into_values(), b.into_values());
 
+        let mut c: Vec<Scalar> = a.par_iter().zip(&b).map(|(a, b)| a * b).collect();
         kernels::natural_to_reversed(&mut c, &self.twiddles, true);
         for values in [&mut a, &mut b] {
             kernels::natural_to_reversed(values, &self.twiddles, true);
