@@ -1,7 +1,6 @@
 //! The hashes of vanilla proofs, as values.
 
 use blstrs::Scalar;
-use ff::Field;
 use gadgets::merkle::{NodeHasher, hash_node_value};
 use gadgets::poseidon::{Constants, hash_value};
 use sha2::{Digest, Sha256};
@@ -41,10 +40,10 @@ pub(crate) fn data_node(left: Scalar, right: Scalar) -> Scalar {
 /// The labels that a label of `layer` (1 and up) hashes, with their repetitions: those of the parents in its own
 /// layer, and from layer 2 on those of the expander's parents in the layer before.
 pub(crate) fn label_parents(layer: usize, drg: &[Column], exp: &[Column]) -> Vec<Scalar> {
-    let label = |column: &Column, layer: usize| column.labels.get(layer - 1).copied().unwrap_or(Scalar::ZERO);
-    let mut parents: Vec<Scalar> = drg.iter().map(|column| label(column, layer)).collect();
+    let label = |column: &Column, layer: usize| column.labels.get(layer - 1).copied();
+    let mut parents: Vec<Scalar> = drg.iter().filter_map(|column| label(column, layer)).collect();
     if layer > 1 {
-        parents.extend(exp.iter().map(|column| label(column, layer - 1)));
+        parents.extend(exp.iter().filter_map(|column| label(column, layer - 1)));
     }
     repeat_parents(&parents).copied().collect()
 }
