@@ -3,8 +3,6 @@
 //! `blstrs` reduces every product. A Poseidon permutation is mostly products of vectors, and there the reductions are half of
 //! the work: here the 512-bit products are summed first.
 
-use std::borrow::Borrow;
-
 use blst::blst_fr;
 use blstrs::Scalar;
 
@@ -17,8 +15,8 @@ pub(super) fn limbs(scalar: &Scalar) -> Limbs {
 }
 
 /// The scalar with the given limbs.
-pub(super) fn scalar(limbs: impl Borrow<Limbs>) -> Scalar {
-    Scalar::from(blst_fr { l: *limbs.borrow() })
+pub(super) fn scalar(limbs: Limbs) -> Scalar {
+    Scalar::from(blst_fr { l: limbs })
 }
 
 const MODULUS: Limbs =
@@ -133,7 +131,7 @@ mod tests {
             1 => Just(Scalar::ONE),
             3 => Just(-Scalar::ONE),
             // The largest representation.
-            3 => Just(scalar(&[MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]])),
+            3 => Just(scalar([MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]])),
         ]
     }
 
@@ -155,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_largest_sum() {
-        let largest = scalar(&[MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]]);
+        let largest = scalar([MODULUS[0] - 1, MODULUS[1], MODULUS[2], MODULUS[3]]);
         check::<12>(&[largest; 12], &[largest; 12], &largest);
     }
 }

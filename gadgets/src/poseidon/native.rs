@@ -65,7 +65,7 @@ fn permute<const W: usize>(
     let [pre, post] = &tables.first_keys;
     for (((element, input), pre), post) in state[1..].iter_mut().zip(preimage).zip(&pre[1..]).zip(&post[1..])
     {
-        let sum = limbs(&(input + scalar(pre)));
+        let sum = limbs(&(input + scalar(*pre)));
         let [_, powers @ ..] = powers(&sum, post);
         *element = powers[2];
         sink.elements(&powers.map(scalar));
