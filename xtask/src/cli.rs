@@ -167,7 +167,7 @@ pub struct Inspect {
     #[arg(long)]
     pub all: bool,
     /// Compare with the golden counts and digests of this file.
-    #[arg(long, value_name = "FILE", requires = "all")]
+    #[arg(long, value_name = "FILE", requires = "all", conflicts_with = "circuit")]
     pub check: Option<PathBuf>,
 }
 

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -19,17 +19,32 @@ pub struct Answer {
     pub stderr: String,
 }
 
-/// The binary with a cache folder of its own and without the machine's ceremony parameters.
-pub fn command(cache: &Path) -> Command {
+/// The cache that tests share, so that each circuit's parameters are made once.
+pub fn shared_cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// A vanilla proof of the repository's.
+pub fn vanilla(name: &str) -> String {
+    format!("{}/../circuits/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The binary in a folder, without the machine's cache and ceremony parameters.
+pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.env("XDG_CACHE_HOME", cache).env_remove("FIL_PROOFS_PARAMETER_CACHE").env_remove("RUST_LOG");
+    command.current_dir(folder).env("XDG_CACHE_HOME", shared_cache());
+    command.env_remove("FIL_PROOFS_PARAMETER_CACHE").env_remove("RUST_LOG");
     command
 }
 
-/// Runs the binary in `folder`, which also holds its cache.
+/// Runs the binary in `folder`.
 pub fn xtask(folder: &Path, arguments: &[&str]) -> Answer {
-    let Output { status, stdout, stderr } =
-        command(&folder.join("cache")).current_dir(folder).args(arguments).output().unwrap();
+    run(command(folder).args(arguments))
+}
+
+/// Runs a prepared command.
+pub fn run(command: &mut Command) -> Answer {
+    let Output { status, stdout, stderr } = command.output().unwrap();
     Answer {
         code: status.code().unwrap_or(-1),
         stdout: String::from_utf8(stdout).unwrap(),
@@ -53,10 +68,10 @@ impl Answer {
     }
 }
 
-/// The names of a folder's entries, sorted, the cache apart.
+/// The names of a folder's entries, sorted.
 pub fn entries(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.filter(|name| name != "cache").collect();
+    let mut names: Vec<_> = names.collect();
     names.sort();
     names
 }

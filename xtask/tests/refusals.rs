@@ -1,0 +1,219 @@
+//! Inputs, parameters and flags that are refused before any proving, leaving nothing behind.
+
+mod common;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use common::{command, entries, run, vanilla, xtask};
+
+/// Runs `prove` with `--out p`, which must fail and leave the folder as it was.
+fn refused(folder: &Path, arguments: &[&str]) -> (i32, (String, String, String)) {
+    let before = entries(folder);
+    let answer = xtask(folder, &[&["prove", "--json", "--out", "p"], arguments].concat());
+    assert_ne!(answer.code, 0, "{arguments:?}");
+    assert_eq!(entries(folder), before, "{arguments:?}");
+    (answer.code, answer.error())
+}
+
+#[test]
+fn flags_that_this_build_cannot_honour() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [&[&str]; 6] = [
+        &["--device", "0,1"],
+        &["--device-memory", "16GiB"],
+        &["--host-memory", "16GiB"],
+        &["--timeline", "t.json"],
+        &["--synthetic", "1"],
+        &["--sectors", "2"],
+    ];
+    for arguments in cases {
+        let (code, (kind, message, place)) = refused(folder.path(), arguments);
+        assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", arguments[0]));
+        assert!(message.contains("not available"), "{message}");
+    }
+    let (code, (kind, ..)) = refused(folder.path(), &["--backend", "cuda"]);
+    assert_eq!((code, kind.as_str()), (3, "device"));
+}
+
+#[test]
+fn inputs_that_are_no_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let proof = fs::read(vanilla("window-2KiB.bincode")).unwrap();
+    let porep = fs::read(vanilla("porep-2KiB.json")).unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("empty", b"");
+    write("text", b"a vanilla proof");
+    write("cut", &proof[..proof.len() - 1]);
+    write("long", &[&proof[..], &[0]].concat());
+    write("cut.json", &porep[..porep.len() / 2]);
+    write("other.json", b"{\"some\": \"object\"}");
+    let cases = [
+        ("window-2KiB", "empty", "empty"),
+        ("window-2KiB", "text", "unrecognised"),
+        ("window-2KiB", "cut", "truncated"),
+        ("window-2KiB", "long", "trailing"),
+        ("window-2KiB", "missing", "No such file"),
+        ("window-4KiB", &vanilla("window-2KiB.bincode"), "expected"),
+        ("update-2KiB", &vanilla("window-2KiB.bincode"), "expected a SnapDeals proof, got a PoSt proof"),
+        ("porep-2KiB", "cut.json", "truncated JSON"),
+        ("porep-2KiB", "other.json", "without the keys"),
+    ];
+    for (circuit, file, mention) in cases {
+        let (code, (kind, message, place)) = refused(folder, &["--circuit", circuit, "--input", file]);
+        assert_eq!((code, kind.as_str()), (2, "input"), "{file}: {message}");
+        assert!(message.contains(mention) && place.contains(file), "{place}: {message}");
+    }
+}
+
+#[test]
+fn a_circuit_without_an_embedded_proof_names_the_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, (kind, message, _)) = refused(folder.path(), &["--circuit", "winning-32GiB"]);
+    assert_eq!((code, kind.as_str()), (2, "usage"));
+    assert!(message.contains("--synthetic") && message.contains("--input"), "{message}");
+    let (code, (kind, message, place)) = refused(folder.path(), &["--partition", "1"]);
+    assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", "--partition"));
+    assert!(message.contains("no partition 1: the proof has 1"), "{message}");
+}
+
+/// A changed sibling keeps the form of the proof, so that only the hashing finds it.
+#[test]
+fn a_proof_that_does_not_hold_is_unsatisfied() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut proof = fs::read(vanilla("window-2KiB.bincode")).unwrap();
+    // In the middle of the file there are siblings; the lowest byte keeps the value below the modulus.
+    let middle = proof.len() / 2;
+    let mut unsatisfied = 0;
+    for offset in (middle..middle + 512).step_by(32) {
+        proof[offset] ^= 1;
+        fs::write(folder.path().join("changed"), &proof).unwrap();
+        proof[offset] ^= 1;
+        let (code, (kind, message, place)) =
+            refused(folder.path(), &["--circuit", "window-2KiB", "--input", "changed"]);
+        match kind.as_str() {
+            "unsatisfied" => {
+                unsatisfied += 1;
+                assert_eq!(code, 1);
+                assert!(place.contains("partition 0") && place.contains("opening"), "{place}");
+                assert!(message.contains("does not lead to the root"), "{message}");
+            }
+            // An index, a length or the high byte of a value.
+            kind => assert_eq!((code, kind), (2, "input"), "{message}"),
+        }
+    }
+    assert!(unsatisfied > 0);
+}
+
+#[test]
+fn parameters_that_do_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let setup = |name: &str, seed: &str| {
+        let answer =
+            xtask(folder, &["setup", "--circuit", "window-2KiB", "--out", name, "--seed", seed, "--json"]);
+        assert_eq!(answer.code, 0, "{}", answer.stderr);
+        assert_eq!(
+            answer.json()["bytes"],
+            fs::metadata(folder.join(format!("{name}.params"))).unwrap().len()
+        );
+        fs::read(folder.join(format!("{name}.params"))).unwrap()
+    };
+    let good = setup("a", "5");
+    assert_eq!(good, setup("b", "5"), "a seed gives the same parameters");
+    assert_ne!(good, setup("b", "6"));
+    assert_eq!(entries(folder), ["a.params", "a.vk", "b.params", "b.vk"]);
+    let key = fs::read(folder.join("a.vk")).unwrap();
+    assert_eq!(good[..key.len()], key);
+
+    let prove = |arguments: &[&str]| refused(folder, &[&["--circuit", "window-2KiB"], arguments].concat());
+    let (code, error) = prove(&["--params", "a.params", "--vk", "b.vk"]);
+    assert_eq!((code, error.0.as_str(), error.2.as_str()), (2, "input", "b.vk"), "{error:?}");
+
+    let h = key.len();
+    let mut lie = good.clone();
+    lie[h..h + 4].fill(0xff);
+    let mut off_curve = good.clone();
+    off_curve[h + 4 + 95] ^= 1;
+    let cases: [(&[u8], &str); 5] = [
+        (&good[..h - 1], "section ic"),
+        (&good[..h + 3], "section h"),
+        (&good[..good.len() - 1], "section b_g2"),
+        (&lie, "section h: 4294967295 elements"),
+        (&off_curve, "section h, element 0"),
+    ];
+    for (bytes, mention) in cases {
+        fs::write(folder.join("bad.params"), bytes).unwrap();
+        let (code, (kind, message, place)) = prove(&["--params", "bad.params"]);
+        assert_eq!((code, kind.as_str(), place.as_str()), (2, "input", "bad.params"), "{message}");
+        assert!(message.contains(mention), "{message}");
+    }
+    let (code, (kind, message, _)) = refused(folder, &["--circuit", "winning-2KiB", "--params", "a.params"]);
+    assert_eq!((code, kind.as_str()), (2, "input"));
+    assert!(message.contains("expected 133 elements for this circuit, got 23"), "{message}");
+}
+
+#[test]
+fn ceremony_names_and_folders_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let stem = "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-0-0-\
+                0170db1f394b35d995252228ee359194b13199d259380541dc529fb0099096b0";
+    let setup = |out: &str| xtask(folder, &["setup", "--circuit", "window-2KiB", "--out", out, "--json"]);
+    let answer = setup(stem);
+    assert_eq!((answer.code, answer.error().0.as_str()), (2, "input"));
+    assert!(entries(folder).is_empty());
+
+    // What stands under the ceremony's name in the ceremony's folder is taken, checked and reported as such.
+    fs::create_dir(folder.join("ceremony")).unwrap();
+    assert_eq!(setup("made").code, 0);
+    let target = format!("ceremony/{stem}.params");
+    fs::rename(folder.join("made.params"), folder.join(&target)).unwrap();
+    let prove = || {
+        let mut command = command(folder);
+        command.env("FIL_PROOFS_PARAMETER_CACHE", folder.join("ceremony"));
+        run(command.args(["prove", "--circuit", "window-2KiB", "--json"]))
+    };
+    let answer = prove();
+    assert_eq!((answer.code, &answer.json()["params_kind"]), (0, &"ceremony".into()), "{}", answer.stderr);
+    assert_eq!(setup("ceremony/mine").code, 2, "not beside a ceremony's files");
+
+    // A damaged ceremony file is an error, not a reason for test parameters.
+    let bytes = fs::read(folder.join(&target)).unwrap();
+    fs::write(folder.join(&target), &bytes[..bytes.len() - 1]).unwrap();
+    assert_eq!((prove().code, prove().error().0.as_str()), (2, "input"));
+}
+
+#[test]
+fn outputs_appear_all_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("p.vk")).unwrap();
+    let (code, (kind, _, place)) = refused(folder, &["--circuit", "window-2KiB"]);
+    assert_eq!((code, kind.as_str(), place.as_str()), (2, "input", "p.vk"));
+    let answer = xtask(folder, &["prove", "--circuit", "window-2KiB", "--out", "no/such/folder/p", "--json"]);
+    assert_eq!((answer.code, answer.error().0.as_str()), (2, "input"));
+    assert_eq!(entries(folder), ["p.vk"]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.args(["setup", "--circuit", "porep-2KiB", "--out", "x", "--json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Long before the setup can be done, and long after the handler is in place.
+    std::thread::sleep(Duration::from_millis(1500));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(r#""kind":"interrupted""#), "{text}");
+    assert!(entries(folder.path()).is_empty());
+}
