@@ -6,6 +6,29 @@
 //! - [`WitnessCS`] takes any bellpepper-core circuit and keeps only its values, packed.
 //! - [`native_witness`] takes a circuit that says how its values come about ([`NativeWitness`]) and fills a
 //!   [`PackedWitness`] in parallel, without a constraint system.
+//!
+//! ```
+//! use assignment::{ProvingAssignment, WitnessCS};
+//! use bellpepper_core::{ConstraintSystem, SynthesisError};
+//! use blstrs::Scalar;
+//!
+//! fn square<CS: ConstraintSystem<Scalar>>(cs: &mut CS, x: u64) -> Result<(), SynthesisError> {
+//!     let y = cs.alloc_input(|| "y", || Ok(Scalar::from(x * x)))?;
+//!     let x = cs.alloc(|| "x", || Ok(Scalar::from(x)))?;
+//!     cs.enforce(|| "square", |lc| lc + x, |lc| lc + x, |lc| lc + y);
+//!     Ok(())
+//! }
+//!
+//! let mut classic = ProvingAssignment::with_hint(None);
+//! square(&mut classic, 7)?;
+//! assert_eq!(classic.c(), [Scalar::from(49)]);
+//! assert_eq!(classic.first_unsatisfied(), None);
+//!
+//! let mut witness = WitnessCS::with_hint(Some(classic.capacity_hint()));
+//! square(&mut witness, 7)?;
+//! assert_eq!(witness.into_witness().dense_values(), [Scalar::from(7)]);
+//! # Ok::<(), SynthesisError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod assembly;

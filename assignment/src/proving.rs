@@ -22,6 +22,8 @@ pub struct ProvingAssignment<F> {
     a_aux_density: Bitmap,
     b_input_density: Bitmap,
     b_aux_density: Bitmap,
+    /// The constant, at hand for comparisons.
+    minus_one: F,
 }
 
 /// The vectors of a [`ProvingAssignment`].
@@ -65,6 +67,7 @@ impl<F: PrimeField> ProvingAssignment<F> {
             a_aux_density: Bitmap::with_capacity(hint.aux),
             b_input_density: Bitmap::with_capacity(hint.inputs),
             b_aux_density: Bitmap::with_capacity(hint.aux),
+            minus_one: -F::ONE,
         }
     }
 
@@ -114,7 +117,7 @@ impl<F: PrimeField> ProvingAssignment<F> {
     /// All vectors, the densities as long as the assignments.
     pub fn into_vectors(mut self) -> ProvingVectors<F> {
         self.grow_densities();
-        let Self { a, b, c, inputs, aux, a_aux_density, b_input_density, b_aux_density } = self;
+        let Self { a, b, c, inputs, aux, a_aux_density, b_input_density, b_aux_density, .. } = self;
         ProvingVectors { a, b, c, inputs, aux, a_aux_density, b_input_density, b_aux_density }
     }
 
@@ -141,33 +144,42 @@ fn add_term<F: PrimeField>(sum: &mut F, coefficient: &F, value: &F, minus_one: &
     }
 }
 
+/// The values that combinations are evaluated with.
+struct Values<'a, F> {
+    inputs: &'a [F],
+    aux: &'a [F],
+    minus_one: &'a F,
+}
+
+impl<F: PrimeField> Values<'_, F> {
+    /// A combination's value. The variables that occur in it are marked in the densities given.
+    #[inline]
+    fn evaluate<L: Combination<F>>(
+        &self,
+        combination: &L,
+        mut input_density: Option<&mut Bitmap>,
+        mut aux_density: Option<&mut Bitmap>,
+    ) -> F {
+        let mut sum = F::ZERO;
+        for (index, coefficient) in combination.input_terms() {
+            add_term(&mut sum, coefficient, &self.inputs[index], self.minus_one);
+            mark(&mut input_density, index, coefficient);
+        }
+        for (index, coefficient) in combination.aux_terms() {
+            add_term(&mut sum, coefficient, &self.aux[index], self.minus_one);
+            mark(&mut aux_density, index, coefficient);
+        }
+        sum
+    }
+}
+
 #[inline]
-fn evaluate<F: PrimeField, L: Combination<F>>(
-    combination: &L,
-    inputs: &[F],
-    aux: &[F],
-    mut input_density: Option<&mut Bitmap>,
-    mut aux_density: Option<&mut Bitmap>,
-) -> F {
-    let minus_one = -F::ONE;
-    let mut sum = F::ZERO;
-    for (index, coefficient) in combination.input_terms() {
-        add_term(&mut sum, coefficient, &inputs[index], &minus_one);
-        if let Some(density) = &mut input_density
-            && *coefficient != F::ZERO
-        {
-            density.set(index);
-        }
+fn mark<F: PrimeField>(density: &mut Option<&mut Bitmap>, index: usize, coefficient: &F) {
+    if let Some(density) = density
+        && *coefficient != F::ZERO
+    {
+        density.set(index);
     }
-    for (index, coefficient) in combination.aux_terms() {
-        add_term(&mut sum, coefficient, &aux[index], &minus_one);
-        if let Some(density) = &mut aux_density
-            && *coefficient != F::ZERO
-        {
-            density.set(index);
-        }
-    }
-    sum
 }
 
 impl<F: PrimeField> Assembly<F> for ProvingAssignment<F> {
@@ -214,17 +226,11 @@ impl<F: PrimeField> Assembly<F> for ProvingAssignment<F> {
     #[inline]
     fn constrain<L: Combination<F>>(&mut self, a: &L, b: &L, c: &L) {
         self.grow_densities();
-        let (inputs, aux) = (&self.inputs, &self.aux);
+        let values = Values { inputs: &self.inputs, aux: &self.aux, minus_one: &self.minus_one };
         // A's density over inputs is full in any case, by the input rows; C has none.
-        self.a.push(evaluate(a, inputs, aux, None, Some(&mut self.a_aux_density)));
-        self.b.push(evaluate(
-            b,
-            inputs,
-            aux,
-            Some(&mut self.b_input_density),
-            Some(&mut self.b_aux_density),
-        ));
-        self.c.push(evaluate(c, inputs, aux, None, None));
+        self.a.push(values.evaluate(a, None, Some(&mut self.a_aux_density)));
+        self.b.push(values.evaluate(b, Some(&mut self.b_input_density), Some(&mut self.b_aux_density)));
+        self.c.push(values.evaluate(c, None, None));
     }
 }
 

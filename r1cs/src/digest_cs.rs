@@ -12,6 +12,9 @@ use crate::stream::{StreamHasher, with_trailer};
 ///
 /// Implements bellpepper-core's `ConstraintSystem`; it is not extensible. Values are not asked for. Checkpoints are taken
 /// after every constraint whose number is a power of two, and on request at the end of namespaces.
+///
+/// # Panics
+/// `enforce` panics on a variable of A or B that this system has not allocated.
 pub struct DigestCS {
     stream: StreamHasher,
     bytes: CanonicalBytes,

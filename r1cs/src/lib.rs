@@ -1,4 +1,32 @@
 //! Rank-1 constraint systems: recording, satisfaction, products, statistics, the digest, the compiled form on disk.
+//!
+//! A constraint system is three sparse matrices A, B and C over the scalar field of BLS12-381; an assignment `w` satisfies
+//! it when `(A·w)_i * (B·w)_i = (C·w)_i` for every row `i`. Filecoin's largest has 130 million rows, nearly all of them in copies of one
+//! unit, so a [`CompiledCircuit`] keeps the prefix and one unit and expands on the way.
+//!
+//! - [`CompiledCircuit::compile`] records a `StructuredCircuit`, [`Recorder`] any bellpepper-core circuit.
+//! - [`CompiledCircuit::products`] and [`CompiledCircuit::check`] apply it to a witness, packed or plain.
+//! - [`CompiledCircuit::digest`], or [`DigestCS`] without keeping anything, tell whether two circuits are one.
+//! - [`CompiledCircuit::load_or_compile`] keeps it on disk.
+//!
+//! ```
+//! use bellpepper_core::ConstraintSystem;
+//! use blstrs::Scalar;
+//! use r1cs::{CheckError, PlainAssignment, Recorder};
+//!
+//! // x * x = y, for a public y.
+//! let mut recorder = Recorder::new();
+//! let y = recorder.alloc_input(|| "y", || unreachable!("values are not asked for"))?;
+//! let x = recorder.alloc(|| "x", || unreachable!())?;
+//! recorder.enforce(|| "square", |lc| lc + x, |lc| lc + x, |lc| lc + y);
+//! let circuit = recorder.finish(assignment::CircuitId::new("square", [0; 32]))?;
+//!
+//! let inputs = [1, 49].map(Scalar::from);
+//! assert_eq!(circuit.check(&PlainAssignment { inputs: &inputs, aux: &[Scalar::from(7)] }), Ok(()));
+//! let wrong = circuit.check(&PlainAssignment { inputs: &inputs, aux: &[Scalar::from(8)] });
+//! assert!(matches!(wrong, Err(CheckError::Unsatisfied { row: 0, .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod coefficient;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::compiled::CompiledCircuit;
 use crate::matrix::{Block, Matrix};
 
@@ -139,9 +141,16 @@ impl CompiledCircuit {
     }
 }
 
+impl CompiledCircuit {
+    /// All rows in parallel, in pieces of `size` rows (at least one), as [`rows`](Self::rows) gives them.
+    pub fn par_rows(&self, size: usize) -> impl IndexedParallelIterator<Item = Rows<'_>> {
+        let size = size.max(1);
+        let pieces = self.num_rows().div_ceil(size);
+        (0..pieces).into_par_iter().map(move |i| self.rows(i * size..i.saturating_add(1).saturating_mul(size)))
+    }
+}
+
 /// A cursor over expanded rows. Not an `Iterator`, as a row is only there until the next.
-///
-/// For parallel work, split the range; any split will do.
 pub struct Rows<'a> {
     circuit: &'a CompiledCircuit,
     /// The segment that `next` is in, and the row that it ends before.

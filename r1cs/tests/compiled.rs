@@ -7,6 +7,7 @@ use blstrs::Scalar;
 use common::Synthetic;
 use ff::Field;
 use proptest::prelude::*;
+use rayon::iter::ParallelIterator;
 use r1cs::{
     CheckError, CompileError, CompiledCircuit, DigestCS, PlainAssignment, ProductsMut, Recorder, Row, SizeError,
 };
@@ -131,6 +132,20 @@ proptest! {
             prop_assert_eq!(&naive_row(&rows.next().unwrap(), &compiled), expected);
         }
         prop_assert!(rows.next().is_none());
+    }
+
+    #[test]
+    fn rows_in_parallel_are_the_rows(circuit in circuits(), size in 0usize..50) {
+        let compiled = CompiledCircuit::compile(&circuit.blank()).unwrap();
+        let collect = |mut rows: r1cs::Rows<'_>| {
+            let mut all = vec![];
+            while let Some(row) = rows.next() {
+                all.push((row.index, naive_row(&row, &compiled)));
+            }
+            all
+        };
+        let parallel: Vec<_> = compiled.par_rows(size).flat_map(collect).collect();
+        prop_assert_eq!(parallel, collect(compiled.rows(0..usize::MAX)));
     }
 
     #[test]
