@@ -2,7 +2,7 @@
 //!
 //! A [`CircuitName`] (`porep-32GiB`) gives a shape ([`PorepShape`], [`PostShape`], [`UpdateShape`]); a shape is a
 //! plain value and defines the constraints completely. Production's shapes come from [`SectorSize`]; a test may
-//! alter one (say, a WindowPoSt of a single sector), and its [`CircuitId`] differs accordingly.
+//! alter one (say, a WindowPoSt of a single sector), and its [`CircuitId`](assignment::CircuitId) differs accordingly.
 
 mod circuit;
 mod name;

@@ -61,7 +61,7 @@ pub struct Column {
     pub path: MerklePath,
 }
 
-/// One partition of a WinningPoSt or WindowPoSt: the witness of [`PostShape`](crate::shape::PostShape).
+/// One partition of a WinningPoSt or WindowPoSt: the witness of [`PostShape`].
 ///
 /// It has as many sectors as the shape says. Repetitions of a sector (in a WindowPoSt's short last partition) share
 /// its memory.

@@ -3,10 +3,12 @@
 use std::sync::OnceLock;
 
 use assignment::native_witness;
+use blstrs::Scalar;
 use circuits::FilecoinCircuit;
+use circuits::porep::PorepCircuit;
 use circuits::post::PostCircuit;
-use circuits::shape::{CircuitName, PostShape, SectorSize};
-use circuits::synthetic::{synthetic, window};
+use circuits::shape::{CircuitName, PorepMode, PostShape, SectorSize};
+use circuits::synthetic::{porep, synthetic, window};
 use proptest::prelude::*;
 use r1cs::CompiledCircuit;
 
@@ -98,6 +100,22 @@ fn any_seed(name: &'static str, cell: &'static OnceLock<CompiledCircuit>, seed: 
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
+    #[test]
+    fn a_changed_sibling_is_refused(seed: u64, pick: prop::sample::Index, level: prop::sample::Index) {
+        let size = SectorSize::KiB32;
+        let mut partition = porep(size, PorepMode::Interactive, (seed, 0)).partitions.remove(0);
+        let challenge = &mut partition.challenges[0];
+        let own = [&mut challenge.data.path, &mut challenge.replica_path, &mut challenge.column_path];
+        let parents = challenge.drg_parents.iter_mut().chain(&mut challenge.exp_parents);
+        let mut paths: Vec<_> = own.into_iter().chain(parents.map(|parent| &mut parent.path)).collect();
+        let path = paths.swap_remove(pick.index(paths.len()));
+        let siblings = path.levels.iter_mut().flat_map(|level| &mut level.siblings);
+        let mut siblings: Vec<_> = siblings.collect();
+        *siblings.swap_remove(level.index(siblings.len())) += Scalar::from(1);
+        let circuit = FilecoinCircuit::Porep(PorepCircuit::new(size.porep(), partition).unwrap());
+        prop_assert!(native_witness(&circuit).is_err());
+    }
+
     #[test]
     fn under_any_seed(seed: u64) {
         static CELLS: [OnceLock<CompiledCircuit>; 4] = [const { OnceLock::new() }; 4];
