@@ -115,7 +115,7 @@ pub struct Post {
 impl Post {
     /// A WinningPoSt: the sector 66 times, each time with one of its 66 openings.
     pub fn winning(file: &[u8], randomness: [u8; 32], prover: [u8; 32]) -> Result<Self, Box<dyn Error>> {
-        let file: PostFile = serde_json::from_slice(file)?;
+        let file: PostFile = bincode::deserialize(file)?;
         let sector = file.vanilla_proof.sectors.first().ok_or("no sector")?;
         let sectors: Vec<PostProof> = sector
             .inclusion_proofs
@@ -131,7 +131,7 @@ impl Post {
 
     /// A WindowPoSt of two sectors: the same one twice, as a short partition is filled.
     pub fn window(file: &[u8], randomness: [u8; 32], prover: [u8; 32]) -> Result<Self, Box<dyn Error>> {
-        let file: PostFile = serde_json::from_slice(file)?;
+        let file: PostFile = bincode::deserialize(file)?;
         let sector = file.vanilla_proof.sectors.first().ok_or("no sector")?;
         Self::new(&file, vec![sector.clone(); 2], 10, ApiVersion::V1_2_0, randomness, prover)
     }
