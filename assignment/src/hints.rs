@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(capacity(&id), None);
         let hint = CapacityHint { constraints: 3, inputs: 2, aux: 5 };
         record_capacity(&id, hint);
-        let shape_of = PackedShape { unit: WitnessCounts { inputs: 1, aux: 2, dense: 1 }, ..Default::default() };
+        let shape_of =
+            PackedShape { unit: WitnessCounts { inputs: 1, aux: 2, dense: 1 }, ..Default::default() };
         record_shape(&id, shape_of);
         assert_eq!((capacity(&id), shape(&id)), (Some(hint), Some(shape_of)));
         assert_eq!((capacity(&other), shape(&other)), (None, None));

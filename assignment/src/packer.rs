@@ -64,7 +64,8 @@ impl<F: PrimeField> Packer<'static, F> {
             let mut at = 0;
             while at < n {
                 let rest = is_dense >> at;
-                let run = if rest & 1 == 1 { rest.trailing_ones() } else { rest.trailing_zeros() }.min(n - at);
+                let run =
+                    if rest & 1 == 1 { rest.trailing_ones() } else { rest.trailing_zeros() }.min(n - at);
                 if rest & 1 == 1 {
                     let (now, later) = elements.split_at(run as usize);
                     sink.elements(now);

@@ -26,7 +26,8 @@ pub trait StructuredCircuit<F: PrimeField>: Sync {
     fn units(&self) -> usize;
 
     /// Allocates and enforces the prefix.
-    fn synthesize_prefix<CS: ConstraintSystem<F>>(&self, cs: &mut CS) -> Result<Self::Prefix, SynthesisError>;
+    fn synthesize_prefix<CS: ConstraintSystem<F>>(&self, cs: &mut CS)
+    -> Result<Self::Prefix, SynthesisError>;
 
     /// The prefix's variables that copy `unit` uses where other copies use others, in a fixed order.
     fn bindings(&self, _prefix: &Self::Prefix, _unit: usize) -> Vec<Variable> {

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assignment::{
-    AuxValue, Bitmap, CircuitId, Difference, NativeWitness, NativeWitnessError, PackedError, PackedWitness, Packer,
-    StructuredCircuit, WitnessCS, WitnessCounts, WitnessSink, hints, native_witness,
+    AuxValue, Bitmap, CircuitId, Difference, NativeWitness, NativeWitnessError, PackedError, PackedWitness,
+    Packer, StructuredCircuit, WitnessCS, WitnessCounts, WitnessSink, hints, native_witness,
 };
 use bellpepper_core::{ConstraintSystem, SynthesisError};
 use blstrs::Scalar;
@@ -143,7 +143,12 @@ impl NativeWitness<Scalar> for Pushed {
         push_all(&self.prefix, sink);
         Ok(())
     }
-    fn unit_witness<S: WitnessSink<Scalar>>(&self, (): &(), unit: usize, sink: &mut S) -> Result<(), UnitFails> {
+    fn unit_witness<S: WitnessSink<Scalar>>(
+        &self,
+        (): &(),
+        unit: usize,
+        sink: &mut S,
+    ) -> Result<(), UnitFails> {
         push_all(&self.unit(unit), sink);
         if self.fails == Some(unit) { Err(UnitFails(unit)) } else { Ok(()) }
     }

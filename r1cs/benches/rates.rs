@@ -53,7 +53,8 @@ impl StructuredCircuit<Scalar> for Bits {
         (): &(),
         unit: usize,
     ) -> Result<(), SynthesisError> {
-        let powers: Vec<_> = std::iter::successors(Some(Scalar::ONE), |p| Some(p.double())).take(RUN).collect();
+        let powers: Vec<_> =
+            std::iter::successors(Some(Scalar::ONE), |p| Some(p.double())).take(RUN).collect();
         let one = CS::one();
         for run in 0..self.runs() {
             let mut bits: Vec<(Variable, bool)> = Vec::with_capacity(RUN);
@@ -67,7 +68,8 @@ impl StructuredCircuit<Scalar> for Bits {
                 cs.enforce(|| "", |lc| lc + bit + bit, |lc| lc + last, |lc| lc + bit + last - xor);
                 bits.push((xor, xor_value));
             }
-            let sum = bits.iter().zip(&powers).filter(|((_, bit), _)| *bit).map(|(_, power)| power).sum::<Scalar>();
+            let sum =
+                bits.iter().zip(&powers).filter(|((_, bit), _)| *bit).map(|(_, power)| power).sum::<Scalar>();
             let packed = cs.alloc(|| "", || Ok(sum))?;
             let lc = bits
                 .iter()
@@ -86,7 +88,12 @@ impl NativeWitness<Scalar> for Bits {
         Ok(())
     }
     /// Pushes random values: this measures the sink alone.
-    fn unit_witness<S: WitnessSink<Scalar>>(&self, (): &(), unit: usize, sink: &mut S) -> Result<(), Infallible> {
+    fn unit_witness<S: WitnessSink<Scalar>>(
+        &self,
+        (): &(),
+        unit: usize,
+        sink: &mut S,
+    ) -> Result<(), Infallible> {
         let element = Scalar::from(unit as u64 + 7).square();
         for run in 0..self.runs() {
             for i in 0..2 * RUN / 50 {
@@ -176,7 +183,9 @@ fn bench(group: &mut BenchmarkGroup<'_, WallTime>, circuit: &Bits) {
 
 fn main() {
     let number = |name, default| {
-        std::env::var(name).ok().map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}: no number")))
+        std::env::var(name)
+            .ok()
+            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}: no number")))
     };
     let circuit = Bits { rows: number("R1CS_BENCH_ROWS", 200_000), units: number("R1CS_BENCH_UNITS", 4) };
     let mut criterion = Criterion::default().sample_size(10).configure_from_args();

@@ -44,7 +44,8 @@ impl<'a> Comparer<'a> {
         self.numbers.clear();
         let mut bound = false;
         let terms = combination.input_terms().map(|(index, coefficient)| (true, index, coefficient));
-        let terms = terms.chain(combination.aux_terms().map(|(index, coefficient)| (false, index, coefficient)));
+        let terms =
+            terms.chain(combination.aux_terms().map(|(index, coefficient)| (false, index, coefficient)));
         for (is_input, index, coefficient) in terms.filter(|(_, _, c)| **c != Scalar::ZERO) {
             let column = match self.scope.place(is_input, index) {
                 Some(Place::SharedInput(i)) => i,
@@ -68,7 +69,8 @@ impl<'a> Comparer<'a> {
                     .coefficients
                     .iter()
                     .position(|known| known == coefficient)
-                    .ok_or_else(|| format!("{} has another coefficient", at(self.row)))? as u16,
+                    .ok_or_else(|| format!("{} has another coefficient", at(self.row)))?
+                    as u16,
             };
             self.columns.push(column);
             self.numbers.push(number);

@@ -46,7 +46,14 @@ impl CompiledCircuit {
                 return Err(CompileError::NotACopy { unit: 1, difference });
             }
         }
-        Self::assemble(circuit.id(), units, coefficients, prefix_block, unit_block, bindings.into_table(shared[0]))
+        Self::assemble(
+            circuit.id(),
+            units,
+            coefficients,
+            prefix_block,
+            unit_block,
+            bindings.into_table(shared[0]),
+        )
     }
 
     /// Records a plain circuit: all of it is prefix, and the one unit is empty.
@@ -119,7 +126,12 @@ impl BoundVariables {
                 return Err(CompileError::BindingLength { unit, expected, got });
             } else if let Some(slot) = (0..places.len()).find(|slot| places[*slot] != pattern[*slot]) {
                 let reason = "its equality with other bindings differs from unit 0";
-                return Err(CompileError::Binding { unit, slot, variable: describe(key(&bound[slot])), reason });
+                return Err(CompileError::Binding {
+                    unit,
+                    slot,
+                    variable: describe(key(&bound[slot])),
+                    reason,
+                });
             }
             variables.push(distinct);
         }

@@ -30,7 +30,8 @@ use crate::error::CompileError;
 use crate::matrix::Layout;
 
 // Sections are read and written as the memory of integers.
-const _: () = assert!(cfg!(target_endian = "little"), "the file format is written for little-endian machines");
+const _: () =
+    assert!(cfg!(target_endian = "little"), "the file format is written for little-endian machines");
 
 const MAGIC: [u8; 8] = *b"\x89r1cs\r\n\x1a";
 const VERSION: u32 = 1;
@@ -133,7 +134,8 @@ impl Sizes {
     const COUNT: usize = 15;
 
     fn to_array(self) -> [u64; Self::COUNT] {
-        let Self { units, prefix_inputs, prefix_aux, unit_inputs, unit_aux, slots, rows, nnz, coefficients } = self;
+        let Self { units, prefix_inputs, prefix_aux, unit_inputs, unit_aux, slots, rows, nnz, coefficients } =
+            self;
         let [[pa, pb, pc], [ua, ub, uc]] = nnz;
         let [prefix_rows, unit_rows] = rows;
         [
@@ -226,7 +228,11 @@ impl Sizes {
             }
         }
         for (inputs, aux) in [(self.prefix_inputs, self.prefix_aux), (self.unit_inputs, self.unit_aux)] {
-            sections.extend([("densities", words(aux)), ("densities", words(inputs)), ("densities", words(aux))]);
+            sections.extend([
+                ("densities", words(aux)),
+                ("densities", words(inputs)),
+                ("densities", words(aux)),
+            ]);
         }
         sections.push(("checksum", 32));
         sections

@@ -6,6 +6,7 @@
 //!
 //! - [`CompiledCircuit::compile`] records a `StructuredCircuit`, [`Recorder`] any bellpepper-core circuit.
 //! - [`CompiledCircuit::products`] and [`CompiledCircuit::check`] apply it to a witness, packed or plain.
+//! - [`device`] does the same on a CUDA device.
 //! - [`CompiledCircuit::digest`], or [`DigestCS`] without keeping anything, tell whether two circuits are one.
 //! - [`CompiledCircuit::load_or_compile`] keeps it on disk.
 //!
@@ -27,15 +28,16 @@
 //! assert!(matches!(wrong, Err(CheckError::Unsatisfied { row: 0, .. })));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![forbid(unsafe_code)]
 
 mod coefficient;
 mod compare;
 mod compile;
 mod compiled;
 mod density;
+pub mod device;
 mod digest_cs;
 mod error;
+mod ffi;
 mod file;
 mod matrix;
 mod products;

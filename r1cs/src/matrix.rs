@@ -76,4 +76,11 @@ impl Block {
     pub(crate) fn rows(&self) -> usize {
         self.matrices[0].rows()
     }
+
+    /// The rows with more than `terms` terms in some matrix.
+    pub(crate) fn longer_rows(&self, terms: u32) -> Vec<u32> {
+        let [a, b, c] = &self.matrices;
+        let lengths = a.lengths().zip(b.lengths()).zip(c.lengths()).zip(0..);
+        lengths.filter(|(((a, b), c), _)| *a.max(b).max(c) > terms).map(|(_, row)| row).collect()
+    }
 }

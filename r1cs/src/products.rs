@@ -67,7 +67,7 @@ impl Assignment for PlainAssignment<'_> {
 }
 
 /// Coefficients that are small integers, so that sums of bits can be summed in a register.
-struct Small<'a> {
+pub(crate) struct Small<'a> {
     coefficients: &'a [Scalar],
     /// The coefficient, or [`LARGE`].
     integers: Vec<i64>,
@@ -96,12 +96,22 @@ fn from_integer(value: i64) -> Scalar {
 }
 
 impl<'a> Small<'a> {
-    fn new(coefficients: &'a [Scalar]) -> Self {
+    pub(crate) fn new(coefficients: &'a [Scalar]) -> Self {
         Self {
             coefficients,
             integers: coefficients.iter().map(|c| as_small_integer(c).unwrap_or(LARGE)).collect(),
             elements: (-CACHED..=CACHED).map(from_integer).collect(),
         }
+    }
+
+    /// The coefficients that are small integers, and `i32::MIN` for the others.
+    pub(crate) fn integers_32(&self) -> Vec<i32> {
+        self.integers.iter().map(|integer| i32::try_from(*integer).unwrap_or(i32::MIN)).collect()
+    }
+
+    /// The field elements `-256..=256`.
+    pub(crate) fn elements(&self) -> &[Scalar] {
+        &self.elements
     }
 
     #[inline]
@@ -313,6 +323,13 @@ impl CompiledCircuit {
             },
         );
         unsatisfied.find_first(Option::is_some).flatten().map_or(Ok(()), Err)
+    }
+
+    /// The error of a constraint, if it does not hold.
+    pub(crate) fn unsatisfied_at<W: Assignment>(&self, witness: &W, row: usize) -> Option<CheckError> {
+        let [mut a, mut b, mut c] = [[Scalar::ZERO]; 3];
+        self.multiply_chunk(witness, &Small::new(&self.coefficients), row, [&mut a, &mut b, &mut c]);
+        unsatisfied_in(row, &a, &b, &c)
     }
 
     fn check_targets(&self, shortest: usize) -> Result<usize, SizeError> {

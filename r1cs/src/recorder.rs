@@ -119,7 +119,8 @@ impl Recorder {
     fn record<L: Combination<Scalar>>(&mut self, which: usize, combination: &L) -> Result<(), CompileError> {
         let row = self.num_constraints();
         let terms = combination.input_terms().map(|(index, coefficient)| (true, index, coefficient));
-        let terms = terms.chain(combination.aux_terms().map(|(index, coefficient)| (false, index, coefficient)));
+        let terms =
+            terms.chain(combination.aux_terms().map(|(index, coefficient)| (false, index, coefficient)));
         for (is_input, index, coefficient) in terms {
             if *coefficient == Scalar::ZERO {
                 continue;
@@ -144,7 +145,8 @@ impl Recorder {
     fn end_row(&mut self) -> Result<(), CompileError> {
         for matrix in &mut self.matrices {
             let got = matrix.columns.len();
-            let too_large = CompileError::TooLarge { what: "terms of a matrix", got, limit: u32::MAX as usize };
+            let too_large =
+                CompileError::TooLarge { what: "terms of a matrix", got, limit: u32::MAX as usize };
             matrix.starts.push(u32::try_from(got).map_err(|_| too_large)?);
         }
         Ok(())

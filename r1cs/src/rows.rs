@@ -146,7 +146,9 @@ impl CompiledCircuit {
     pub fn par_rows(&self, size: usize) -> impl IndexedParallelIterator<Item = Rows<'_>> {
         let size = size.max(1);
         let pieces = self.num_rows().div_ceil(size);
-        (0..pieces).into_par_iter().map(move |i| self.rows(i * size..i.saturating_add(1).saturating_mul(size)))
+        (0..pieces)
+            .into_par_iter()
+            .map(move |i| self.rows(i * size..i.saturating_add(1).saturating_mul(size)))
     }
 }
 
@@ -202,10 +204,10 @@ pub(crate) fn expand(matrix: &Matrix, row: usize, relocation: &Relocation<'_>, t
     let (columns, coefficients) = matrix.row(row);
     terms.clear();
     terms.extend(
-        columns
-            .iter()
-            .zip(coefficients)
-            .map(|(column, coefficient)| Term { column: relocation.apply(*column), coefficient: *coefficient }),
+        columns.iter().zip(coefficients).map(|(column, coefficient)| Term {
+            column: relocation.apply(*column),
+            coefficient: *coefficient,
+        }),
     );
     // Slots come last in a stored row; the variables they stand for have their place further up.
     if columns.last().is_some_and(|last| *last >= relocation.bounds[3]) {

@@ -18,7 +18,8 @@ macro_rules! circuit {
                 let x = cs.alloc(|| "x", || Ok(Scalar::from(i + 2)))?;
                 let square = cs.alloc(|| "square", || Ok(Scalar::from(i + 2).square()))?;
                 cs.enforce(|| "square", |lc| lc + x, |lc| lc + x, |lc| lc + square);
-                let public = cs.alloc_input(|| "public", || Ok(Scalar::from(i + 2).square() - Scalar::ONE))?;
+                let public =
+                    cs.alloc_input(|| "public", || Ok(Scalar::from(i + 2).square() - Scalar::ONE))?;
                 cs.enforce(
                     || "public",
                     |lc| lc + square - CS::one() + (Scalar::ZERO, x),

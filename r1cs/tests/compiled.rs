@@ -2,15 +2,18 @@
 
 mod common;
 
-use assignment::{Assembly, Combination, PackedWitness, ProvingAssignment, StructuredCircuit, Whole, WitnessCS};
+use assignment::{
+    Assembly, Combination, PackedWitness, ProvingAssignment, StructuredCircuit, Whole, WitnessCS,
+};
 use blstrs::Scalar;
 use common::Synthetic;
 use ff::Field;
 use proptest::prelude::*;
-use rayon::iter::ParallelIterator;
 use r1cs::{
-    CheckError, CompileError, CompiledCircuit, DigestCS, PlainAssignment, ProductsMut, Recorder, Row, SizeError,
+    CheckError, CompileError, CompiledCircuit, DigestCS, PlainAssignment, ProductsMut, Recorder, Row,
+    SizeError,
 };
+use rayon::iter::ParallelIterator;
 use sha2::{Digest, Sha256};
 
 type NaiveTerm = (bool, usize, Scalar);
@@ -257,17 +260,15 @@ fn sizes_are_checked() {
     let classic = classic(&circuit);
     let (inputs, aux) = (classic.inputs(), classic.aux());
     let short = PlainAssignment { inputs, aux: &aux[1..] };
-    let expected = SizeError {
-        what: "auxiliary variables of the witness",
-        expected: aux.len(),
-        got: aux.len() - 1,
-    };
+    let expected =
+        SizeError { what: "auxiliary variables of the witness", expected: aux.len(), got: aux.len() - 1 };
     assert_eq!(compiled.check(&short), Err(expected.into()));
     assert_eq!(compiled.products(&short).unwrap_err(), expected);
     let more = [inputs, &[Scalar::ONE]].concat();
     assert!(compiled.check(&PlainAssignment { inputs: &more, aux }).is_err());
     let rows = compiled.num_rows();
-    let (mut a, mut b, mut c) = (vec![Scalar::ONE; rows + 1], vec![Scalar::ONE; rows], vec![Scalar::ONE; rows - 1]);
+    let (mut a, mut b, mut c) =
+        (vec![Scalar::ONE; rows + 1], vec![Scalar::ONE; rows], vec![Scalar::ONE; rows - 1]);
     let targets = ProductsMut { a: &mut a, b: &mut b, c: &mut c };
     let error = compiled.products_into(&PlainAssignment { inputs, aux }, targets).unwrap_err();
     assert_eq!((error.expected, error.got), (rows, rows - 1));

@@ -138,7 +138,9 @@ fn contents_that_lie_are_typed_errors() {
             });
             // A forged number may still make some circuit; then all of it must be usable.
             match read(&bad, &circuit.id()) {
-                Ok(read) => assert_eq!(read.stats().constraints, read.num_constraints(), "{:?}", read.digest()),
+                Ok(read) => {
+                    assert_eq!(read.stats().constraints, read.num_constraints(), "{:?}", read.digest())
+                }
                 Err(FileError::Content { .. }) => refused += 1,
                 Err(error) => panic!("{at}: {error}"),
             }

@@ -164,13 +164,15 @@ fn read_body<R: Read>(
     if units == 0 {
         return Err(content("sizes", 0, "no units"));
     }
-    check_total(&prefix, &unit, units).map_err(|_| content("sizes", 0, "more than 2^32 - 1 rows or columns"))?;
+    check_total(&prefix, &unit, units)
+        .map_err(|_| content("sizes", 0, "more than 2^32 - 1 rows or columns"))?;
     let coefficients = parse_coefficients(&bytes)?;
     let prefix_columns = prefix_layout.inputs + prefix_layout.aux;
     if let Some(index) = bindings.columns.iter().position(|column| *column >= prefix_columns) {
         return Err(content("bindings", index, "not a variable of the prefix"));
     }
-    let matrices = [&prefix, &unit].map(|block| block.matrices.each_ref().map(|matrix| (matrix, block.bounds[4])));
+    let matrices =
+        [&prefix, &unit].map(|block| block.matrices.each_ref().map(|matrix| (matrix, block.bounds[4])));
     let checks: Vec<_> = matrices
         .into_par_iter()
         .flatten_iter()
@@ -218,9 +220,17 @@ fn read_density<R: Read>(file: &mut Hashing<R>, layout: Layout) -> Result<BlockD
         let words = file.integers("densities", u64::from(bits).div_ceil(64))?;
         let index = words.len().saturating_sub(1);
         let reason = "bits beyond the last variable";
-        Bitmap::from_words(words, bits as usize).ok_or(FileError::Content { section: "densities", index, reason })
+        Bitmap::from_words(words, bits as usize).ok_or(FileError::Content {
+            section: "densities",
+            index,
+            reason,
+        })
     };
-    Ok(BlockDensity { a_aux: bitmap(layout.aux)?, b_input: bitmap(layout.inputs)?, b_aux: bitmap(layout.aux)? })
+    Ok(BlockDensity {
+        a_aux: bitmap(layout.aux)?,
+        b_input: bitmap(layout.inputs)?,
+        b_aux: bitmap(layout.aux)?,
+    })
 }
 
 fn parse_coefficients(bytes: &[u8]) -> Result<Vec<Scalar>, FileError> {
