@@ -3,6 +3,38 @@
 
 use blst::{blst_fp, blst_fp2};
 
+use crate::curve::Affine;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
+
+/// Memory for [`add_vectors`].
+#[cfg(target_arch = "x86_64")]
+pub(crate) type VectorScratch = Vec<ifma::Lanes>;
+/// Memory for [`add_vectors`].
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) type VectorScratch = ();
+
+/// Adds `others[i]` to `sums[i]` for as many leading `i` as the processor's vector unit takes, and returns their number.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn add_vectors(
+    sums: &mut [Affine<blst_fp>],
+    others: &[Affine<blst_fp>],
+    scratch: &mut VectorScratch,
+) -> usize {
+    if !ifma::is_available() {
+        return 0;
+    }
+    // SAFETY: the processor has the instructions.
+    unsafe { ifma::add_each(sums, others, scratch) }
+}
+
+/// Adds nothing: there is no vector unit that is known here.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn add_vectors(_: &mut [Affine<blst_fp>], _: &[Affine<blst_fp>], _: &mut VectorScratch) -> usize {
+    0
+}
+
 macro_rules! operations {
     ($field:ty, $binary:ident: $($name:ident = $function:ident),*; $unary:ident: $($name1:ident = $function1:ident),*) => {
         $(

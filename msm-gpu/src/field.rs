@@ -2,7 +2,8 @@
 
 use blst::{blst_fp, blst_fp2};
 
-use crate::ffi;
+use crate::curve::Affine;
+use crate::ffi::{self, VectorScratch};
 
 /// A field that holds the coordinates of a curve's points.
 pub trait BaseField: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -22,6 +23,8 @@ pub trait BaseField: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug 
     fn inverse(&self) -> Self;
     /// Whether this is zero.
     fn is_zero(&self) -> bool;
+    /// Adds `others[i]` to `sums[i]` for as many leading `i` as a vector unit takes, and returns their number.
+    fn add_vectors(sums: &mut [Affine<Self>], others: &[Affine<Self>], scratch: &mut VectorScratch) -> usize;
     /// `-self`.
     fn neg(&self) -> Self {
         Self::default().sub(self)
@@ -29,7 +32,7 @@ pub trait BaseField: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug 
 }
 
 /// `R = 2^384 mod p`, that is, one.
-const FP_ONE: blst_fp = blst_fp {
+pub(crate) const FP_ONE: blst_fp = blst_fp {
     l: [
         0x7609_0000_0002_fffd,
         0xebf4_000b_c40c_0002,
@@ -41,7 +44,7 @@ const FP_ONE: blst_fp = blst_fp {
 };
 
 macro_rules! base_field {
-    ($field:ty, $one:expr, $is_zero:expr, $add:ident, $sub:ident, $mul:ident, $square:ident, $triple:ident, $inverse:ident) => {
+    ($field:ty, $one:expr, $is_zero:expr, $vectors:expr, $add:ident, $sub:ident, $mul:ident, $square:ident, $triple:ident, $inverse:ident) => {
         impl BaseField for $field {
             const ONE: Self = $one;
             #[inline(always)]
@@ -67,6 +70,13 @@ macro_rules! base_field {
             fn inverse(&self) -> Self {
                 ffi::$inverse(self)
             }
+            fn add_vectors(
+                sums: &mut [Affine<Self>],
+                others: &[Affine<Self>],
+                scratch: &mut VectorScratch,
+            ) -> usize {
+                $vectors(sums, others, scratch)
+            }
             #[inline(always)]
             fn is_zero(&self) -> bool {
                 $is_zero(self)
@@ -80,11 +90,23 @@ fn fp_is_zero(a: &blst_fp) -> bool {
     a.l.iter().fold(0, |all, limb| all | limb) == 0
 }
 
-base_field!(blst_fp, FP_ONE, fp_is_zero, fp_add, fp_sub, fp_mul, fp_square, fp_triple, fp_inverse);
+base_field!(
+    blst_fp,
+    FP_ONE,
+    fp_is_zero,
+    ffi::add_vectors,
+    fp_add,
+    fp_sub,
+    fp_mul,
+    fp_square,
+    fp_triple,
+    fp_inverse
+);
 base_field!(
     blst_fp2,
     blst_fp2 { fp: [FP_ONE, blst_fp { l: [0; 6] }] },
     |a: &blst_fp2| fp_is_zero(&a.fp[0]) && fp_is_zero(&a.fp[1]),
+    |_, _, _| 0,
     fp2_add,
     fp2_sub,
     fp2_mul,

@@ -6,7 +6,7 @@ use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
 use super::digits::{Prepared, Windows};
-use super::forest::add_each;
+use super::forest::Adder;
 use crate::curve::{Affine, Curve};
 
 /// Scalars that one task treats: their sums stay in the cache while the table goes by.
@@ -34,7 +34,7 @@ impl<C: Curve> FixedBase<C> {
             })
             .collect();
         table.par_chunks_mut(windows.buckets()).zip(bases).for_each(|(multiples, base)| {
-            let (mut top, mut prefixes) = (C::coordinates(&base), Vec::new());
+            let (mut top, mut adder) = (C::coordinates(&base), Adder::default());
             multiples[0] = top;
             let mut known = 1;
             while known < multiples.len() {
@@ -42,7 +42,7 @@ impl<C: Curve> FixedBase<C> {
                 // multiples[i] is (i + 1)·base.
                 let high = &mut high[..known];
                 high.fill(top);
-                add_each(high, low, &mut prefixes);
+                adder.add_each(high, low);
                 top = high[known - 1];
                 known *= 2;
             }
@@ -53,10 +53,10 @@ impl<C: Curve> FixedBase<C> {
     /// `scalars[i]·base` for every `i`, as affine points.
     pub fn multiply(&self, scalars: &[Scalar]) -> Vec<C::Affine> {
         let mut out = vec![C::Affine::default(); scalars.len()];
-        let scratch = || (Vec::<Prepared>::new(), Vec::new(), Vec::new(), Vec::new());
+        let scratch = || (Vec::<Prepared>::new(), Vec::new(), Vec::new(), Adder::default());
         out.par_chunks_mut(CHUNK).zip(scalars.par_chunks(CHUNK)).for_each_init(
             scratch,
-            |(prepared, sums, terms, prefixes), (out, scalars)| {
+            |(prepared, sums, terms, adder), (out, scalars)| {
                 prepared.clear();
                 prepared.extend(scalars.iter().map(|scalar| self.windows.prepare(scalar)));
                 sums.clear();
@@ -64,7 +64,7 @@ impl<C: Curve> FixedBase<C> {
                 for window in 1..self.windows.count {
                     terms.clear();
                     terms.extend(prepared.iter().map(|scalar| self.term(scalar, window)));
-                    add_each(sums, terms, prefixes);
+                    adder.add_each(sums, terms);
                 }
                 for (out, sum) in out.iter_mut().zip(sums.iter()) {
                     *out = C::from_coordinates(sum);

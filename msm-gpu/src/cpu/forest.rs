@@ -10,19 +10,29 @@
 //! this down: a single sum of all points has large levels too.
 
 use crate::curve::Affine;
+use crate::ffi::VectorScratch;
 use crate::field::BaseField;
 
 /// Additions that share an inversion: enough to make it cheap, few enough to stay in the second-level cache.
 const BATCH: usize = 1024;
 
 /// A set of runs of points, each run to be summed.
-#[derive(Debug)]
+#[derive(Default)]
 pub(super) struct Forest<F> {
     points: Vec<Affine<F>>,
     runs: Vec<u32>,
-    /// The additions and moves of a level: position of the first input, times two, plus one for an addition.
+    /// A level's additions and moves: position of the first input, times two, plus one for an addition.
     plan: Vec<u32>,
+    left: Vec<Affine<F>>,
+    right: Vec<Affine<F>>,
+    adder: Adder<F>,
+}
+
+/// Adds points pair by pair; keeps the memory that takes.
+#[derive(Default)]
+pub(super) struct Adder<F> {
     prefixes: Vec<F>,
+    vectors: VectorScratch,
 }
 
 /// What an addition needs beyond the general formula.
@@ -78,10 +88,6 @@ fn finish<F: BaseField>(p: &Affine<F>, q: &Affine<F>, case: &Case<F>, inverse: &
 }
 
 impl<F: BaseField> Forest<F> {
-    pub(super) fn new() -> Self {
-        Self { points: Vec::new(), runs: Vec::new(), plan: Vec::new(), prefixes: Vec::new() }
-    }
-
     /// Appends a point to the run that is being built.
     #[inline(always)]
     pub(super) fn push(&mut self, point: Affine<F>) {
@@ -128,34 +134,19 @@ impl<F: BaseField> Forest<F> {
         }
         let mut out = 0;
         for batch in self.plan.chunks(BATCH) {
-            self.prefixes.clear();
-            // Backwards, so that the second pass goes forwards and may write over what it has read.
-            let mut product = F::ONE;
-            for step in batch.iter().rev() {
-                self.prefixes.push(product);
-                if step & 1 == 1 {
-                    let at = (step >> 1) as usize;
-                    match case(&self.points[at], &self.points[at + 1]) {
-                        Case::Chord(divisor) | Case::Tangent(divisor) => product = product.mul(&divisor),
-                        Case::Trivial => {}
-                    }
-                }
+            let sums = batch.iter().filter(|step| *step & 1 == 1).map(|step| (step >> 1) as usize);
+            self.left.clear();
+            self.right.clear();
+            for at in sums {
+                self.left.push(self.points[at]);
+                self.right.push(self.points[at + 1]);
             }
-            let mut inverse = product.inverse();
-            for (step, prefix) in batch.iter().zip(self.prefixes.iter().rev()) {
-                let at = (step >> 1) as usize;
-                let p = self.points[at];
-                self.points[out] = if step & 1 == 0 {
-                    p
-                } else {
-                    let q = self.points[at + 1];
-                    let case = case(&p, &q);
-                    let own = inverse.mul(prefix);
-                    if let Case::Chord(divisor) | Case::Tangent(divisor) = &case {
-                        inverse = inverse.mul(divisor);
-                    }
-                    finish(&p, &q, &case, &own)
-                };
+            self.adder.add_each(&mut self.left, &self.right);
+            // What is written over has been read: a level's outputs are never behind its inputs.
+            let mut sums = self.left.iter();
+            for step in batch {
+                let moved = self.points[(step >> 1) as usize];
+                self.points[out] = if step & 1 == 1 { *sums.next().unwrap_or(&moved) } else { moved };
                 out += 1;
             }
         }
@@ -163,25 +154,84 @@ impl<F: BaseField> Forest<F> {
     }
 }
 
-/// Adds `others[i]` to `sums[i]`; `prefixes` is scratch.
-pub(super) fn add_each<F: BaseField>(sums: &mut [Affine<F>], others: &[Affine<F>], prefixes: &mut Vec<F>) {
-    for (sums, others) in sums.chunks_mut(BATCH).zip(others.chunks(BATCH)) {
-        prefixes.clear();
+impl<F: BaseField> Adder<F> {
+    /// Adds `others[i]` to `sums[i]`.
+    pub(super) fn add_each(&mut self, sums: &mut [Affine<F>], others: &[Affine<F>]) {
+        for (sums, others) in sums.chunks_mut(BATCH).zip(others.chunks(BATCH)) {
+            let done = F::add_vectors(sums, others, &mut self.vectors);
+            if done < sums.len() {
+                self.add_scalars(&mut sums[done..], &others[done..]);
+            }
+        }
+    }
+
+    fn add_scalars(&mut self, sums: &mut [Affine<F>], others: &[Affine<F>]) {
+        self.prefixes.clear();
         let mut product = F::ONE;
         for (p, q) in sums.iter().zip(others) {
-            prefixes.push(product);
+            self.prefixes.push(product);
             if let Case::Chord(divisor) | Case::Tangent(divisor) = case(p, q) {
                 product = product.mul(&divisor);
             }
         }
         let mut inverse = product.inverse();
-        for ((p, q), prefix) in sums.iter_mut().zip(others).zip(prefixes.iter()).rev() {
+        for ((p, q), prefix) in sums.iter_mut().zip(others).zip(&self.prefixes).rev() {
             let case = case(p, q);
             let own = inverse.mul(prefix);
             if let Case::Chord(divisor) | Case::Tangent(divisor) = &case {
                 inverse = inverse.mul(divisor);
             }
             *p = finish(p, q, &case, &own);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::{Curve, G1};
+    use blst::blst_fp;
+    use blstrs::{G1Affine, Scalar};
+    use group::Curve as _;
+    use group::prime::PrimeCurveAffine;
+    use proptest::prelude::*;
+
+    fn point(k: u64) -> Affine<blst_fp> {
+        G1::coordinates(&(G1Affine::generator() * Scalar::from(k)).to_affine())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// The vector unit, where there is one, and the scalar code agree with blst, whatever is in a group of eight.
+        #[test]
+        fn pairs_add(cases in prop::collection::vec((0u8..7, 1u64..1000, 1u64..1000), 0..70)) {
+            let pairs: Vec<_> = cases
+                .into_iter()
+                .map(|(case, a, b)| match case {
+                    0 => (Affine::default(), point(b)),
+                    1 => (point(a), Affine::default()),
+                    2 => (point(a), point(a)),
+                    3 => (point(a), point(a).negate_if(true)),
+                    4 => (Affine::default(), Affine::default()),
+                    _ => (point(a), point(b)),
+                })
+                .collect();
+            let expected: Vec<_> = pairs
+                .iter()
+                .map(|(p, q)| {
+                    let [p, q] = [p, q].map(|point| G1::from_coordinates(point).to_curve());
+                    G1::coordinates(&(p + q).to_affine())
+                })
+                .collect();
+            let (sums, others): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            let mut adder = Adder::<blst_fp>::default();
+            let mut by_both = sums.clone();
+            adder.add_each(&mut by_both, &others);
+            prop_assert_eq!(by_both, expected.clone());
+            let mut by_scalars = sums;
+            adder.add_scalars(&mut by_scalars, &others);
+            prop_assert_eq!(by_scalars, expected);
         }
     }
 }

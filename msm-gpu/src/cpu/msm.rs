@@ -51,7 +51,7 @@ impl<C: Curve> Pippenger<C> {
         let states = (0..windows.count)
             .map(|_| WindowState {
                 buckets: vec![Affine::default(); windows.buckets()],
-                forest: Forest::new(),
+                forest: Forest::default(),
                 starts: Vec::new(),
                 entries: Vec::new(),
             })

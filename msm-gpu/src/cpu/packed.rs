@@ -76,7 +76,7 @@ fn sum_of_ones<C: Curve>(
         .into_par_iter()
         .enumerate()
         .fold(
-            || (Forest::new(), C::Projective::identity()),
+            || (Forest::default(), C::Projective::identity()),
             |(mut forest, mut sum), (task, mut first)| {
                 let end = words.len().min((task + 1) * WORDS);
                 for i in task * WORDS..end {

@@ -77,7 +77,7 @@ fn tile_sums<C: Curve>(points: &[C::Affine], bits: u32, seed: [u8; 32], task: u6
         sorted[next[*place as usize] as usize] = C::coordinates(point);
         next[*place as usize] += 1;
     }
-    let mut forest = Forest::new();
+    let mut forest = Forest::default();
     sorted.into_iter().for_each(|point| forest.push(point));
     let lengths: Vec<u32> = starts.windows(2).map(|range| range[1] - range[0]).collect();
     lengths.iter().filter(|len| **len > 0).for_each(|len| forest.close(*len));
