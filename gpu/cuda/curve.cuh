@@ -46,16 +46,28 @@ GPU_HD Xyzz<F> xyzz_infinity() {
     return Xyzz<F>{zero<F>(), zero<F>(), zero<F>(), zero<F>()};
 }
 
+// Products out of line, for the XYZZ formulas: inlined a dozen times each they would take the compiler minutes.
+template <class F>
+GPU_HD_CALL void multiply_to(F* r, const F* a, const F* b) {
+    *r = mul(*a, *b);
+}
+template <class F>
+GPU_HD F product(const F& a, const F& b) {
+    F r;
+    multiply_to(&r, &a, &b);
+    return r;
+}
+
 // *p = 2 *p.
 template <class F>
 GPU_HD_CALL void double_in_place(Xyzz<F>* p) {
-    F u = twice(p->y), v = sqr(u), w = mul(u, v), s = mul(p->x, v), xx = sqr(p->x);
+    F u = twice(p->y), v = product(u, u), w = product(u, v), s = product(p->x, v), xx = product(p->x, p->x);
     F m = add(xx, twice(xx));
-    F x = sub(sqr(m), twice(s));
-    p->y = sub(mul(m, sub(s, x)), mul(w, p->y));
+    F x = sub(product(m, m), twice(s));
+    p->y = sub(product(m, sub(s, x)), product(w, p->y));
     p->x = x;
-    p->zz = mul(v, p->zz);
-    p->zzz = mul(w, p->zzz);
+    p->zz = product(v, p->zz);
+    p->zzz = product(w, p->zzz);
 }
 
 // *a += *b, for any two points.
@@ -66,8 +78,8 @@ GPU_HD_CALL void add_in_place(Xyzz<F>* a, const Xyzz<F>* b) {
         *a = *b;
         return;
     }
-    F u1 = mul(a->x, b->zz), s1 = mul(a->y, b->zzz);
-    F p = sub(mul(b->x, a->zz), u1), r = sub(mul(b->y, a->zzz), s1);
+    F u1 = product(a->x, b->zz), s1 = product(a->y, b->zzz);
+    F p = sub(product(b->x, a->zz), u1), r = sub(product(b->y, a->zzz), s1);
     if (is_zero(p)) {
         if (is_zero(r)) {
             double_in_place(a);
@@ -76,12 +88,12 @@ GPU_HD_CALL void add_in_place(Xyzz<F>* a, const Xyzz<F>* b) {
         }
         return;
     }
-    F pp = sqr(p), ppp = mul(p, pp), q = mul(u1, pp);
-    F x = sub(sub(sqr(r), ppp), twice(q));
-    a->y = sub(mul(r, sub(q, x)), mul(s1, ppp));
+    F pp = product(p, p), ppp = product(p, pp), q = product(u1, pp);
+    F x = sub(sub(product(r, r), ppp), twice(q));
+    a->y = sub(product(r, sub(q, x)), product(s1, ppp));
     a->x = x;
-    a->zz = mul(mul(a->zz, b->zz), pp);
-    a->zzz = mul(mul(a->zzz, b->zzz), ppp);
+    a->zz = product(product(a->zz, b->zz), pp);
+    a->zzz = product(product(a->zzz, b->zzz), ppp);
 }
 
 // *a += *b for an affine b, for any two points.
@@ -92,7 +104,7 @@ GPU_HD_CALL void add_affine_in_place(Xyzz<F>* a, const Affine<F>* b) {
         *a = Xyzz<F>{b->x, b->y, one<F>(), one<F>()};
         return;
     }
-    F p = sub(mul(b->x, a->zz), a->x), r = sub(mul(b->y, a->zzz), a->y);
+    F p = sub(product(b->x, a->zz), a->x), r = sub(product(b->y, a->zzz), a->y);
     if (is_zero(p)) {
         if (is_zero(r)) {
             double_in_place(a);
@@ -101,19 +113,19 @@ GPU_HD_CALL void add_affine_in_place(Xyzz<F>* a, const Affine<F>* b) {
         }
         return;
     }
-    F pp = sqr(p), ppp = mul(p, pp), q = mul(a->x, pp);
-    F x = sub(sub(sqr(r), ppp), twice(q));
-    a->y = sub(mul(r, sub(q, x)), mul(a->y, ppp));
+    F pp = product(p, p), ppp = product(p, pp), q = product(a->x, pp);
+    F x = sub(sub(product(r, r), ppp), twice(q));
+    a->y = sub(product(r, sub(q, x)), product(a->y, ppp));
     a->x = x;
-    a->zz = mul(a->zz, pp);
-    a->zzz = mul(a->zzz, ppp);
+    a->zz = product(a->zz, pp);
+    a->zzz = product(a->zzz, ppp);
 }
 
 // The same point as blst's Jacobian, canonical, with no inversion: Z = ZZZ makes X/ZZ = (X ZZ²)/Z² and
 // Y/ZZZ = (Y ZZZ²)/Z³, since ZZ³ = ZZZ².
 template <class F>
 GPU_HD Jacobian<F> to_jacobian(const Xyzz<F>& p) {
-    return Jacobian<F>{canonical(mul(p.x, sqr(p.zz))), canonical(mul(p.y, sqr(p.zzz))), canonical(p.zzz)};
+    return Jacobian<F>{canonical(product(p.x, product(p.zz, p.zz))), canonical(product(p.y, product(p.zzz, p.zzz))), canonical(p.zzz)};
 }
 
 }  // namespace bls12_381

@@ -58,7 +58,7 @@ __device__ __forceinline__ Transition division_steps(uint32_t f, uint32_t g, int
 }
 
 // The inverse of x, the same nonzero value in all lanes; in Montgomery form, in range. Every lane of the warp must call.
-__device__ __noinline__ void invert_by_warp(Fp* x) {
+static __device__ __noinline__ void invert_by_warp(Fp* x) {
     constexpr unsigned ALL = 0xffffffffu;
     constexpr int N = Fp::WORDS;
     const int role = threadIdx.x & 3;  // 0: f, 1: g, 2: d, 3: e

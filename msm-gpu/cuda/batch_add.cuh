@@ -64,10 +64,30 @@ struct Rows<Fp2, STRIDE> {
     }
 };
 
-template <class F>
-__device__ __forceinline__ const uint4* rows_of(const Affine<F>* p) {
-    return reinterpret_cast<const uint4*>(p);
-}
+/// Where points lie. PLAIN: one after another, blst's layout. TILED: 32 points to a tile, row r of all of them together, so that a
+/// warp that reads or writes neighbours touches few lines of the cache; only the kernels here see it.
+enum class Points { PLAIN, TILED };
+
+/// The rows of a point: `row(0)` to `row(COUNT - 1)` are x, the next COUNT are y.
+template <class F, Points HOW>
+struct PointRows {
+    static constexpr int COUNT = Rows<F, 1>::COUNT;
+    static constexpr int STRIDE = HOW == Points::TILED ? 32 : 1;
+    uint4* first;
+
+    __device__ __forceinline__ PointRows(const Affine<F>* points, uint32_t index)
+        : first(const_cast<uint4*>(reinterpret_cast<const uint4*>(points)) +
+                (HOW == Points::TILED ? static_cast<uint64_t>(index >> 5) * (64 * COUNT) + (index & 31)
+                                      : static_cast<uint64_t>(index) * (2 * COUNT))) {}
+    __device__ __forceinline__ uint4* row(int r) const { return first + r * STRIDE; }
+    __device__ __forceinline__ Affine<F> load() const {
+        return Affine<F>{Rows<F, STRIDE>::load(first), Rows<F, STRIDE>::load(row(COUNT))};
+    }
+    __device__ __forceinline__ void store(const F& x, const F& y) const {
+        Rows<F, STRIDE>::store(first, x);
+        Rows<F, STRIDE>::store(row(COUNT), y);
+    }
+};
 
 __device__ __forceinline__ void copy_async_16(uint4* shared, const uint4* global) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
@@ -98,14 +118,17 @@ __device__ __forceinline__ Fp2 shuffle_xor(const Fp2& v, int mask) {
     return Fp2{shuffle_xor(v.c0, mask), shuffle_xor(v.c1, mask)};
 }
 
+/// Additions for each lane below which fewer warps work.
+constexpr uint32_t LEAST_PER_LANE = 5;
+
 // How an addition's result comes about.
 enum class Case : int { ORDINARY, DOUBLED, IS_FIRST, IS_SECOND, IS_INFINITY };
 
 // Decides the case of two points with equal x, or one with x = 0; the denominator is 1 or 2 y1 unless ordinary.
-template <class F>
-__device__ __noinline__ Case unusual(const Affine<F>* first, const Affine<F>* second, bool negate_first,
-                                     bool negate_second, F* denominator, F* numerator) {
-    Affine<F> p = *first, q = *second;
+template <class F, Points IN>
+__device__ __noinline__ Case unusual(PointRows<F, IN> first, PointRows<F, IN> second, bool negate_first, bool negate_second,
+                                     F* denominator, F* numerator) {
+    Affine<F> p = first.load(), q = second.load();
     bool p_infinite = is_infinity(p), q_infinite = is_infinity(q);
     if (!p_infinite && !q_infinite && !equal_words(p.x, q.x)) return Case::ORDINARY;  // x = 0 on a finite point
     *denominator = one<F>();
@@ -132,7 +155,7 @@ constexpr uint64_t batch_add_scratch_bytes(uint32_t blocks, uint32_t max_per_lan
 
 // `count` on the device, or `fixed_count` where it is null. `out` may be `a` or `b`: an addition may overwrite its own
 // operands, not another's.
-template <class F>
+template <class F, Points IN, Points OUT>
 __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
     batch_add(const Affine<F>* a, const Affine<F>* b, Affine<F>* out, const Descriptors work, const uint32_t* count,
               uint32_t fixed_count, uint32_t max_per_lane, uint4* scratch) {
@@ -152,7 +175,11 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
     const uint32_t n = count ? *count : fixed_count;
     if (n == 0) return;
     const uint32_t lane = threadIdx.x & 31;
-    const uint32_t warps = gridDim.x * (T / 32), warp = blockIdx.x * (T / 32) + (threadIdx.x >> 5);
+    // Little work goes to few warps, spread over all blocks: an inversion takes a warp as long as five additions, and warps
+    // of one multiprocessor delay each other.
+    const uint32_t warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x;
+    const uint32_t warps = min(gridDim.x * (T / 32), max(gridDim.x * 2, n / (32 * LEAST_PER_LANE)));
+    if (warp >= warps) return;
     // An equal share for each warp, in equal batches, both multiples of the warp's width.
     const uint32_t share = ((n + warps - 1) / warps + 31) & ~31u;
     const uint32_t batches = (share + 32 * max_per_lane - 1) / (32 * max_per_lane);
@@ -161,8 +188,8 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
     const uint32_t end = static_cast<uint32_t>(min(static_cast<uint64_t>(n), static_cast<uint64_t>(begin) + share));
     uint4* const prefixes = scratch + static_cast<uint64_t>(warp) * max_per_lane * (32 * Q) + lane;
 
-    auto point1 = [&](int j) { return a + (slot(j)[0] & ~SIGN); };
-    auto point2 = [&](int j) { return b + (slot(j)[T] & ~SIGN); };
+    auto point1 = [&](int j) { return PointRows<F, IN>(a, slot(j)[0] & ~SIGN); };
+    auto point2 = [&](int j) { return PointRows<F, IN>(b, slot(j)[T] & ~SIGN); };
 
 #pragma unroll 1
     for (; begin < end; begin += per_lane * 32) {
@@ -177,11 +204,11 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
 
         // Forward: the running product of denominators.
         auto fetch_x = [&](int j) {
-            const uint4 *p = rows_of(point1(j)), *q = rows_of(point2(j));
+            const auto p = point1(j), q = point2(j);
 #pragma unroll
             for (int t = 0; t < Q; t++) {
-                copy_async_16(first_rows + t * T, p + t);
-                copy_async_16(x2_rows + t * T, q + t);
+                copy_async_16(first_rows + t * T, p.row(t));
+                copy_async_16(x2_rows + t * T, q.row(t));
             }
         };
         F product = one<F>();
@@ -214,14 +241,15 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
         }
 
         auto fetch_all = [&](int j) {
-            const uint4 *p = rows_of(point1(j)), *q = rows_of(point2(j)), *w = prefixes + j * (32 * Q);
+            const auto p = point1(j), q = point2(j);
+            const uint4* const w = prefixes + j * (32 * Q);
             uint4* const first = first_rows + (j & 1) * 2 * Q * T;
 #pragma unroll
             for (int t = 0; t < Q; t++) {
-                copy_async_16(first + t * T, p + t);
-                copy_async_16(x2_rows + t * T, q + t);
-                copy_async_16(first + (Q + t) * T, p + Q + t);
-                copy_async_16(y2_rows + t * T, q + Q + t);
+                copy_async_16(first + t * T, p.row(t));
+                copy_async_16(x2_rows + t * T, q.row(t));
+                copy_async_16(first + (Q + t) * T, p.row(Q + t));
+                copy_async_16(y2_rows + t * T, q.row(Q + t));
                 copy_async_16(prefix_rows + t * T, w + t * 32);
             }
         };
@@ -300,18 +328,16 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
                     x3 = x1;
                     y3 = canonical(y1);
                 } else if (how == Case::IS_SECOND) {
-                    const Affine<F>* q = point2(j);
-                    x3 = q->x;
-                    y3 = q->y;
+                    const Affine<F> q = point2(j).load();
+                    x3 = q.x;
+                    y3 = q.y;
                     if (slot(j)[T] & SIGN) y3 = canonical(neg_canonical(y3));
                 } else {
                     x3 = zero<F>();
                     y3 = x3;
                 }
             }
-            uint4* const o = reinterpret_cast<uint4*>(out + slot(j)[2 * T]);
-            Rows<F, 1>::store(o, x3);
-            Rows<F, 1>::store(o + Q, y3);
+            PointRows<F, OUT>(out, slot(j)[2 * T]).store(x3, y3);
         }
     }
 }

@@ -72,19 +72,24 @@ gpu_status sort_into_buckets(const Windows& windows, const Group& group, const S
     const uint32_t n = scalars.count, blocks = (n + THREADS - 1) / THREADS;
     split_into_digits<<<blocks, THREADS, 0, stream>>>(windows, group, scalars, buffers.keys, buffers.values);
     GPU_TRY_LAUNCH("split_into_digits");
-    size_t temporary = buffers.temporary_bytes;
+    // The sort swaps between the two halves of each buffer as often as its passes need; the bits are the same for all windows, so
+    // all of them end in the same half.
+    uint32_t *keys = nullptr, *values = nullptr;
     for (uint32_t j = 0; j < (group.merged ? 1 : group.count); j++) {
         const uint64_t at = static_cast<uint64_t>(j) * n;
         const int64_t pairs = group.merged ? static_cast<int64_t>(n) * group.count : n;
-        GPU_TRY(cub::DeviceRadixSort::SortPairs(buffers.temporary, temporary, buffers.keys + at,
-                                                buffers.keys_sorted + at, buffers.values + at,
-                                                buffers.values_sorted + at, pairs, 0, group.key_bits[j], stream));
+        cub::DoubleBuffer<uint32_t> key(buffers.keys + at, buffers.keys_other + at);
+        cub::DoubleBuffer<uint32_t> value(buffers.values + at, buffers.values_other + at);
+        size_t temporary = buffers.temporary_bytes;
+        GPU_TRY(cub::DeviceRadixSort::SortPairs(buffers.temporary, temporary, key, value, pairs, 0, group.key_bits, stream));
+        keys = key.Current() - at;
+        values = value.Current() - at;
     }
     uint32_t* const found = buffers.counters + 62;  // heavy buckets, longest bucket
     GPU_TRY(cudaMemsetAsync(buffers.start, 0, group.buckets * 4ull, stream));
     GPU_TRY(cudaMemsetAsync(buffers.length, 0, group.buckets * 4ull, stream));
     GPU_TRY(cudaMemsetAsync(buffers.counters, 0, 64 * 4, stream));
-    find_runs<<<dim3(blocks, group.count), THREADS, 0, stream>>>(buffers.keys_sorted, n, group, buffers.start, buffers.length);
+    find_runs<<<dim3(blocks, group.count), THREADS, 0, stream>>>(keys, n, group, buffers.start, buffers.length);
     GPU_TRY_LAUNCH("find_runs");
     measure_runs<<<(group.buckets + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
         buffers.start, buffers.length, group.buckets, buffers.heavy, found, found + 1);
@@ -92,7 +97,7 @@ gpu_status sort_into_buckets(const Windows& windows, const Group& group, const S
     uint32_t host[2];
     GPU_TRY(cudaMemcpyAsync(host, found, sizeof(host), cudaMemcpyDeviceToHost, stream));
     GPU_TRY(cudaStreamSynchronize(stream));
-    *sorted = Sorted{buffers.values_sorted, host[1], host[0]};
+    *sorted = Sorted{values, host[1], host[0]};
     return gpu_ok();
 }
 
@@ -101,8 +106,8 @@ gpu_status sort_into_buckets(const Windows& windows, const Group& group, const S
 /// Bytes that the sort of `pairs` pairs needs beside its buffers.
 extern "C" gpu_status msm_sort_bytes(uint64_t pairs, uint64_t* bytes) {
     size_t needed = 0;
-    uint32_t* none = nullptr;
-    GPU_TRY(cub::DeviceRadixSort::SortPairs(nullptr, needed, none, none, none, none, static_cast<int64_t>(pairs), 0, 32));
+    cub::DoubleBuffer<uint32_t> none;
+    GPU_TRY(cub::DeviceRadixSort::SortPairs(nullptr, needed, none, none, static_cast<int64_t>(pairs), 0, 32));
     *bytes = needed;
     return gpu_ok();
 }

@@ -17,14 +17,14 @@ constexpr uint32_t HEAVY = 8192;
 
 /// Device buffers of the sort, for E = scalars times windows of a group and B its buckets.
 struct SortBuffers {
-    uint32_t* keys;           // E
-    uint32_t* keys_sorted;    // E
-    uint32_t* values;         // E
-    uint32_t* values_sorted;  // E
-    uint32_t* start;          // B
-    uint32_t* length;         // B
-    uint32_t* heavy;          // E / HEAVY + 1
-    uint32_t* counters;       // 64, of which this uses the last two
+    uint32_t* keys;          // E, and as many in each of the next three
+    uint32_t* keys_other;
+    uint32_t* values;
+    uint32_t* values_other;
+    uint32_t* start;     // B
+    uint32_t* length;    // B
+    uint32_t* heavy;     // E / HEAVY + 1
+    uint32_t* counters;  // 64, of which this uses the last two
     void* temporary;
     uint64_t temporary_bytes;
 };

@@ -12,7 +12,7 @@ struct Space {
     uint32_t *first, *second, *target;
     uint32_t* counters;
     uint32_t *heavy, *heavy_base;
-    uint32_t *keys, *keys_sorted, *values, *values_sorted;
+    uint32_t *keys, *keys_other, *values, *values_other;
     uint32_t *start, *length;
     void* temporary;
     uint64_t temporary_bytes;
@@ -25,7 +25,7 @@ struct Space {
                             static_cast<uint4*>(scratch), blocks, max_per_lane};
     }
     SortBuffers sort_buffers() const {
-        return SortBuffers{keys, keys_sorted, values, values_sorted, start, length, heavy, counters, temporary, temporary_bytes};
+        return SortBuffers{keys, keys_other, values, values_other, start, length, heavy, counters, temporary, temporary_bytes};
     }
 };
 
@@ -43,11 +43,12 @@ gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t 
 
 #define MSM_ENTRY_POINTS(F, group)                                                                                            \
     extern "C" {                                                                                                              \
-    /* Threads of a block, blocks of a multiprocessor, and bytes of scratch for each lane and addition. */                    \
-    void msm_shape_##group(uint32_t* threads, uint32_t* blocks, uint32_t* scratch_bytes) {                                    \
+    /* Threads of a block, blocks of a multiprocessor, and bytes of a coordinate. */                                          \
+    gpu_status msm_shape_##group(uint32_t* threads, uint32_t* blocks, uint32_t* coordinate_bytes) {                           \
         *threads = msm::BatchShape<F>::THREADS;                                                                               \
         *blocks = msm::BatchShape<F>::BLOCKS;                                                                                 \
-        *scratch_bytes = sizeof(F);                                                                                           \
+        *coordinate_bytes = sizeof(F);                                                                                        \
+        return gpu_ok();                                                                                                      \
     }                                                                                                                         \
     /* Sums the points of each bucket of windows first .. first + count into the bucket array at bucket_slot. */              \
     gpu_status msm_accumulate_##group(const msm::Space* space, const msm::Windows* windows, uint32_t first, uint32_t count,   \

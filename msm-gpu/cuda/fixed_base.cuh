@@ -36,7 +36,7 @@ gpu_status build_table(const Workspace<F>& space, const Windows& windows, const 
     for (uint32_t k = 0; k + 1 < windows.width[0]; k++) {
         describe_table<<<dim3(((1u << k) + 255) / 256, windows.count), 256, 0, stream>>>(windows, k, space.work);
         GPU_TRY_LAUNCH("describe_table");
-        GPU_TRY_STATUS(launch_batch_add<F>(space, table, table, table, nullptr, windows.count << k, stream));
+        GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::PLAIN>(space, table, table, table, nullptr, windows.count << k, stream)));
     }
     return gpu_ok();
 }
@@ -79,7 +79,7 @@ gpu_status multiply_fixed(const Workspace<F>& space, const Windows& windows, con
     for (uint32_t j = 1; j < windows.count; j++) {
         describe_multiples<<<(count + 255) / 256, 256, 0, stream>>>(windows, j, scalars, montgomery, count, space.work);
         GPU_TRY_LAUNCH("describe_multiples");
-        GPU_TRY_STATUS(launch_batch_add<F>(space, j == 1 ? table : out, table, out, nullptr, count, stream));
+        GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::PLAIN>(space, j == 1 ? table : out, table, out, nullptr, count, stream)));
     }
     return gpu_ok();
 }

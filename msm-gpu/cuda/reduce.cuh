@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
     for (uint32_t i = threadIdx.x; i < lines << kept_log; i += SUM_THREADS) {
         uint32_t line = i >> kept_log;
         if (bit >= 0) line = ((line >> bit) << (bit + 1)) | (1u << bit) | (line & ((1u << bit) - 1));
-        const Affine<F> point = slots[first + line * line_step + (i & ((1u << kept_log) - 1)) * step];
+        const Affine<F> point = PointRows<F, Points::TILED>(slots, first + line * line_step + (i & ((1u << kept_log) - 1)) * step).load();
         add_affine_in_place(&value, &point);
     }
     sum_block(&value, shared);
@@ -137,8 +137,7 @@ gpu_status reduce_buckets(const Workspace<F>& space, const Windows& windows, uin
         }
         describe_folds<<<dim3((most + 255) / 256, windows.count), 256, 0, stream>>>(windows, plan, space.work);
         GPU_TRY_LAUNCH("describe_folds");
-        GPU_TRY_STATUS(launch_batch_add<F>(space, space.slots, space.slots, space.slots, nullptr,
-                                           plan.before[windows.count], stream));
+        GPU_TRY_STATUS(launch_in_slots<F>(space, nullptr, plan.before[windows.count], stream));
     }
     sum_by_bit<F><<<dim3(most_bits + 1, windows.count), SUM_THREADS, 0, stream>>>(windows, plan, space.slots, sums);
     GPU_TRY_LAUNCH("sum_by_bit");

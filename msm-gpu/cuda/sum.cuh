@@ -17,18 +17,19 @@ static __global__ void describe_neighbours(const Descriptors work, const uint32_
     work.target[i] = target + i;
 }
 
-template <class F>
-__global__ void copy_point(const Affine<F>* points, const uint32_t* list, uint32_t index, Affine<F>* to) {
-    *to = points[list ? list[index] : index];
+template <class F, Points IN>
+__global__ void copy_point(const Affine<F>* points, const uint32_t* list, uint32_t index, Affine<F>* slots, uint32_t to) {
+    const Affine<F> point = PointRows<F, IN>(points, list ? list[index] : index).load();
+    PointRows<F, Points::TILED>(slots, to).store(point.x, point.y);
 }
 
-template <class F>
+template <class F, Points IN>
 __global__ void __launch_bounds__(SUM_THREADS)
-    sum_points(const Affine<F>* points, const uint32_t* list, uint32_t count, Jacobian<F>* sums) {
+    sum_points(const Affine<F>* points, const uint32_t* list, uint32_t first, uint32_t count, Jacobian<F>* sums) {
     __shared__ Xyzz<F> shared[SUM_THREADS / 2];
     Xyzz<F> value = xyzz_infinity<F>();
     for (uint32_t i = blockIdx.x * SUM_THREADS + threadIdx.x; i < count; i += SUM_BLOCKS * SUM_THREADS) {
-        const Affine<F> point = points[list ? list[i] : i];
+        const Affine<F> point = PointRows<F, IN>(points, list ? list[i] : first + i).load();
         add_affine_in_place(&value, &point);
     }
     sum_block(&value, shared);
@@ -40,24 +41,35 @@ __global__ void __launch_bounds__(SUM_THREADS)
 template <class F>
 gpu_status sum_list(const Workspace<F>& space, const Affine<F>* bases, const uint32_t* list, uint32_t count, Jacobian<F>* sums,
                     cudaStream_t stream) {
-    const Affine<F>* from = bases;
-    const uint32_t* names = list;
+    if (count <= SUM_DIRECTLY) {
+        sum_points<F, Points::PLAIN><<<SUM_BLOCKS, SUM_THREADS, 0, stream>>>(bases, list, 0, count, sums);
+        GPU_TRY_LAUNCH("sum_points");
+        return gpu_ok();
+    }
     uint32_t source = 0, left = count;
     for (uint32_t level = 0; left > SUM_DIRECTLY; level++) {
         const uint32_t pairs = left / 2, target = level % 2 == 0 ? space.ping : space.pong;
+        const uint32_t* const names = level == 0 ? list : nullptr;
         describe_neighbours<<<(pairs + 255) / 256, 256, 0, stream>>>(space.work, names, source, pairs, target);
         GPU_TRY_LAUNCH("describe_neighbours");
-        GPU_TRY_STATUS(launch_batch_add<F>(space, from, from, space.slots, nullptr, pairs, stream));
+        if (level == 0) {
+            GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::TILED>(space, bases, bases, space.slots, nullptr, pairs, stream)));
+        } else {
+            GPU_TRY_STATUS(launch_in_slots<F>(space, nullptr, pairs, stream));
+        }
         if (left % 2 == 1) {
-            copy_point<F><<<1, 1, 0, stream>>>(from, names, names ? left - 1 : source + left - 1, space.slots + target + pairs);
+            const uint32_t to = target + pairs;
+            if (level == 0) {
+                copy_point<F, Points::PLAIN><<<1, 1, 0, stream>>>(bases, list, left - 1, space.slots, to);
+            } else {
+                copy_point<F, Points::TILED><<<1, 1, 0, stream>>>(space.slots, nullptr, source + left - 1, space.slots, to);
+            }
             GPU_TRY_LAUNCH("copy_point");
         }
-        from = space.slots;
-        names = nullptr;
         source = target;
         left = (left + 1) / 2;
     }
-    sum_points<F><<<SUM_BLOCKS, SUM_THREADS, 0, stream>>>(from + source, names, left, sums);
+    sum_points<F, Points::TILED><<<SUM_BLOCKS, SUM_THREADS, 0, stream>>>(space.slots, nullptr, source, left, sums);
     GPU_TRY_LAUNCH("sum_points");
     return gpu_ok();
 }

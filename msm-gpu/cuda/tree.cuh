@@ -15,7 +15,7 @@
 
 namespace msm {
 
-/// Device memory of a multiplication. Slots are points; regions are named by their first slot.
+/// Device memory of a multiplication. Slots are points, tiled; regions are named by their first slot.
 template <class F>
 struct Workspace {
     Affine<F>* slots;
@@ -27,16 +27,22 @@ struct Workspace {
     uint32_t blocks, max_per_lane;
 };
 
-template <class F>
+template <class F, Points IN, Points OUT>
 gpu_status launch_batch_add(const Workspace<F>& space, const Affine<F>* a, const Affine<F>* b, Affine<F>* out,
                             const uint32_t* count, uint32_t fixed_count, cudaStream_t stream) {
     constexpr int SHARED = batch_add_shared_bytes<F>();
     // Set at every launch: it is a property of the current device, and costs a microsecond.
-    GPU_TRY(cudaFuncSetAttribute(batch_add<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
-    batch_add<F><<<space.blocks, BatchShape<F>::THREADS, SHARED, stream>>>(a, b, out, space.work, count, fixed_count,
-                                                                           space.max_per_lane, space.scratch);
+    GPU_TRY(cudaFuncSetAttribute(batch_add<F, IN, OUT>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    batch_add<F, IN, OUT><<<space.blocks, BatchShape<F>::THREADS, SHARED, stream>>>(
+        a, b, out, space.work, count, fixed_count, space.max_per_lane, space.scratch);
     GPU_TRY_LAUNCH("batch_add");
     return gpu_ok();
+}
+
+/// From slots to slots.
+template <class F>
+gpu_status launch_in_slots(const Workspace<F>& space, const uint32_t* count, uint32_t fixed_count, cudaStream_t stream) {
+    return launch_batch_add<F, Points::TILED, Points::TILED>(space, space.slots, space.slots, space.slots, count, fixed_count, stream);
 }
 
 /// What a level reads and where it writes.
@@ -74,19 +80,14 @@ __device__ __forceinline__ void describe(const Descriptors& work, uint32_t at, c
 template <class F>
 __device__ __forceinline__ void move_last(Affine<F>* slots, const Affine<F>* bases, const Level& level, uint32_t bucket,
                                           Run run, const uint32_t* values) {
-    constexpr int ROWS = 2 * Rows<F, 1>::COUNT;
     const uint32_t last = run.start + run.length - 1;
     const uint32_t to = run.length == 1 ? level.buckets + bucket
                                         : level.target + ((run.start + bucket) >> 1) + (run.length >> 1);
     const uint32_t value = level.number == 0 ? values[last] : 0;
-    const uint4* from = rows_of(level.number == 0 ? bases + (value & ~SIGN) : slots + level.source + last);
-    uint4* out = reinterpret_cast<uint4*>(slots + to);
-    uint4 rows[ROWS];
-#pragma unroll
-    for (int t = 0; t < ROWS; t++) rows[t] = from[t];
-#pragma unroll
-    for (int t = 0; t < ROWS; t++) out[t] = rows[t];
-    if (value & SIGN) Rows<F, 1>::store(out + ROWS / 2, canonical(neg(Rows<F, 1>::load(rows + ROWS / 2))));
+    Affine<F> point = level.number == 0 ? PointRows<F, Points::PLAIN>(bases, value & ~SIGN).load()
+                                        : PointRows<F, Points::TILED>(slots, level.source + last).load();
+    if (value & SIGN) point.y = canonical(neg(point.y));
+    PointRows<F, Points::TILED>(slots, to).store(point.x, point.y);
 }
 
 constexpr int PLAN_THREADS = 256, PLAN_BUCKETS = 1024;
@@ -159,6 +160,7 @@ static __global__ void __launch_bounds__(PLAN_THREADS)
 template <class F>
 gpu_status accumulate(const Workspace<F>& space, const SortBuffers& buffers, const Group& group, const Sorted& sorted,
                       const Affine<F>* bases, uint32_t bucket_slot, cudaStream_t stream) {
+    // The array begins and ends with whole tiles.
     GPU_TRY(cudaMemsetAsync(space.slots + bucket_slot, 0, group.buckets * sizeof(Affine<F>), stream));
     uint32_t levels = sorted.longest > 0 ? 1 : 0;  // one even for a single point: it must reach the bucket array
     while (levels > 0 && (1ull << levels) < sorted.longest) levels++;
@@ -184,8 +186,11 @@ gpu_status accumulate(const Workspace<F>& space, const SortBuffers& buffers, con
                 GPU_TRY_LAUNCH("plan_heavy");
             }
         }
-        const Affine<F>* const from = number == 0 ? bases : space.slots;
-        GPU_TRY_STATUS(launch_batch_add<F>(space, from, from, space.slots, counter, 0, stream));
+        if (number == 0) {
+            GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::TILED>(space, bases, bases, space.slots, counter, 0, stream)));
+        } else {
+            GPU_TRY_STATUS(launch_in_slots<F>(space, counter, 0, stream));
+        }
     }
     return gpu_ok();
 }
@@ -203,7 +208,7 @@ template <class F>
 gpu_status merge_buckets(const Workspace<F>& space, uint32_t into, uint32_t from, uint32_t count, cudaStream_t stream) {
     describe_merge<<<(count + 255) / 256, 256, 0, stream>>>(space.work, into, from, count);
     GPU_TRY_LAUNCH("describe_merge");
-    return launch_batch_add<F>(space, space.slots, space.slots, space.slots, nullptr, count, stream);
+    return launch_in_slots<F>(space, nullptr, count, stream);
 }
 
 }  // namespace msm

@@ -55,7 +55,7 @@ struct Group {
     uint32_t merged;
     uint32_t key_offset[MAX_WINDOWS];
     uint32_t bucket_offset[MAX_WINDOWS];
-    uint32_t key_bits[MAX_WINDOWS];  // of one window's keys; of all of them in key_bits[0] when merged
+    uint32_t key_bits;  // of the longest key
 };
 
 inline uint32_t bits_of(uint32_t value) {
@@ -74,11 +74,10 @@ inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, bo
         const uint32_t buckets = 1u << (windows.width[first + j] - 1);
         group.bucket_offset[j] = group.buckets;
         group.key_offset[j] = merged ? group.buckets + j : 0;  // key 0 of each window is the digit 0
-        group.key_bits[j] = bits_of(buckets);
-        largest = group.key_offset[j] + buckets;
+        largest = largest > group.key_offset[j] + buckets ? largest : group.key_offset[j] + buckets;
         group.buckets += buckets;
     }
-    if (merged) group.key_bits[0] = bits_of(largest);
+    group.key_bits = bits_of(largest);
     return group;
 }
 

@@ -62,4 +62,7 @@ pub enum Error {
         /// Its index.
         index: usize,
     },
+    /// A device refused or failed.
+    #[error(transparent)]
+    Device(#[from] gpu::Error),
 }

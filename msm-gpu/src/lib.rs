@@ -15,6 +15,7 @@
 
 pub mod cpu;
 mod curve;
+pub mod device;
 mod error;
 mod ffi;
 mod field;

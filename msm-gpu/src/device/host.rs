@@ -1,0 +1,92 @@
+//! The arithmetic of the CUDA headers, compiled for the host: the same carry chains, word by word, without a device. For tests.
+#![allow(unsafe_code)]
+
+use super::DeviceCurve;
+use crate::{G1, G2};
+
+unsafe extern "C" {
+    fn msm_host_fp(operation: i32, lift: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+    fn msm_host_fp2(operation: i32, lift: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+    fn msm_host_g1(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+    fn msm_host_g2(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+}
+
+/// An operation of fp.cuh and fp2.cuh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum FieldOperation {
+    /// a + b.
+    Add = 0,
+    /// a - b.
+    Sub = 1,
+    /// a·b/R.
+    Mul = 2,
+    /// a²/R.
+    Square = 3,
+    /// -a.
+    Neg = 4,
+    /// The Montgomery form of the inverse.
+    Inverse = 5,
+    /// 2a.
+    Twice = 6,
+    /// a - b by the formula for canonical operands.
+    SubCanonical = 7,
+    /// -a by the formula for canonical operands.
+    NegCanonical = 8,
+}
+
+/// An operation of curve.cuh on affine points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum PointOperation {
+    /// a + b, both in XYZZ coordinates.
+    Add = 0,
+    /// a + b, b affine.
+    AddAffine = 1,
+    /// 2a.
+    Double = 2,
+    /// 2a + b by both formulas.
+    DoubleAndAdd = 3,
+}
+
+/// In Fp, on Montgomery limbs. Bit 0 of `lift` adds p to a first, bit 1 to b: the result must not depend on it.
+pub(crate) fn fp(operation: FieldOperation, lift: u8, a: &[u64; 6], b: &[u64; 6]) -> Option<[u64; 6]> {
+    let mut out = [0; 6];
+    // SAFETY: three live arrays of the field's size; the function copies from and to them, so alignment does not matter.
+    let known =
+        unsafe { msm_host_fp(operation as i32, lift.into(), a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
+    known.then_some(out)
+}
+
+/// The same in Fp2.
+pub(crate) fn fp2(operation: FieldOperation, lift: u8, a: &[u64; 12], b: &[u64; 12]) -> Option<[u64; 12]> {
+    let mut out = [0; 12];
+    // SAFETY: as above.
+    let known =
+        unsafe { msm_host_fp2(operation as i32, lift.into(), a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
+    known.then_some(out)
+}
+
+/// In G1.
+pub(crate) fn g1(
+    operation: PointOperation,
+    a: &<G1 as DeviceCurve>::Words,
+    b: &<G1 as DeviceCurve>::Words,
+) -> Option<blstrs::G1Projective> {
+    let mut out = [0; 18];
+    // SAFETY: two live affine points and room for a Jacobian one.
+    let known = unsafe { msm_host_g1(operation as i32, a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
+    known.then(|| G1::jacobian(&out))
+}
+
+/// In G2.
+pub(crate) fn g2(
+    operation: PointOperation,
+    a: &<G2 as DeviceCurve>::Words,
+    b: &<G2 as DeviceCurve>::Words,
+) -> Option<blstrs::G2Projective> {
+    let mut out = [0; 36];
+    // SAFETY: as above.
+    let known = unsafe { msm_host_g2(operation as i32, a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
+    known.then(|| G2::jacobian(&out))
+}

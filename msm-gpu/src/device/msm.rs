@@ -1,0 +1,306 @@
+//! The multiplication.
+
+use std::ops::Range;
+
+use gpu::{Pool, Read, Stream};
+use group::Group;
+
+use super::ffi::{self, Bound, DeviceCurve, Entries, Windows};
+use super::packed::Selection;
+use super::plan::{Plan, SUM_AT_ONCE, Task};
+use super::source::{Dense, Feed, Source};
+use super::workspace::Workspace;
+use crate::Error;
+
+/// Jacobian points that the kernels leave for each window, and for a sum of points.
+const SUMS_OF_WINDOW: usize = 32;
+const SUMS_OF_LIST: usize = 64;
+
+/// Multi-scalar multiplication on one device, in the memory of one pool. One call works at a time on its stream; for calls that
+/// overlap make several.
+#[derive(Debug)]
+pub struct DeviceMsm {
+    pub(crate) pool: Pool,
+    pub(crate) work: Stream,
+    pub(crate) copies: Stream,
+}
+
+impl DeviceMsm {
+    /// Works in the pool's memory, within its budget. What the caller has allocated from the pool counts.
+    pub fn new(pool: &Pool) -> Result<Self, Error> {
+        Ok(Self { pool: pool.clone(), work: pool.device().stream()?, copies: pool.device().stream()? })
+    }
+
+    /// The pool.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The stream that the work runs on.
+    pub fn stream(&self) -> &Stream {
+        &self.work
+    }
+
+    /// The sum of `scalars[i]·bases[i]`. Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Bases`] unless there are as many bases as scalars; [`Error::Device`].
+    pub fn msm<C: DeviceCurve>(
+        &self,
+        bases: Source<'_, C::Words>,
+        scalars: Dense<'_>,
+    ) -> Result<C::Projective, Error> {
+        if bases.len() != scalars.len() {
+            return Err(Error::Bases { expected: scalars.len(), got: bases.len() });
+        }
+        match scalars {
+            Dense::Montgomery(source) => self.dense::<C, _>(bases, source, true),
+            Dense::Canonical(source) => self.dense::<C, _>(bases, source, false),
+        }
+    }
+
+    fn dense<C: DeviceCurve, T: bytemuck::Pod>(
+        &self,
+        bases: Source<'_, C::Words>,
+        scalars: Source<'_, T>,
+        montgomery: bool,
+    ) -> Result<C::Projective, Error> {
+        let n = bases.len();
+        if n == 0 {
+            return Ok(C::Projective::identity());
+        }
+        let streamed = bases.streamed_bytes() + scalars.streamed_bytes();
+        let plan = self.plan::<C>(n, n, 0, streamed)?;
+        let mut run = Run::<C>::new(self, &plan)?;
+        let longest = plan.chunks.iter().map(Range::len).max().unwrap_or(0);
+        let mut base_feed = Feed::new(bases, longest, plan.chunks.len(), &self.pool, &self.copies)?;
+        let mut scalar_feed = Feed::new(scalars, longest, plan.chunks.len(), &self.pool, &self.copies)?;
+        for (number, range) in plan.chunks.iter().enumerate() {
+            if number == 0 {
+                scalar_feed.start(0, range)?;
+                base_feed.start(0, range)?;
+            }
+            if let Some(next) = plan.chunks.get(number + 1) {
+                scalar_feed.start(number + 1, next)?;
+                base_feed.start(number + 1, next)?;
+            }
+            let (words, at) = scalar_feed.chunk(number, range, &self.work)?;
+            let (points, origin) = base_feed.chunk(number, range, &self.work)?;
+            let entries = Entries {
+                scalars: words.pointer(),
+                available: words.len(),
+                index: None,
+                at,
+                count: range.len(),
+                montgomery,
+            };
+            // Entry i of a chunk is base `origin + i` of the buffer read.
+            run.accumulate(&plan, &entries, Points { read: &points, skip: origin, first: 0 })?;
+        }
+        run.finish(&plan, self)
+    }
+
+    /// The sum over packed scalars and the bases of a selection.
+    pub(crate) fn selected<C: DeviceCurve>(
+        &self,
+        bases: Source<'_, C::Words>,
+        selection: &Selection,
+        scalars: Source<'_, gpu::Fr>,
+    ) -> Result<C::Projective, Error> {
+        let (ones, dense) = (selection.ones.len(), selection.dense_bases.len());
+        if ones + dense == 0 {
+            return Ok(C::Projective::identity());
+        }
+        // The dense scalars are few, or were packed by someone who has room for them: they travel at once.
+        let mut dense_feed = Feed::new(scalars, scalars.len(), 1, &self.pool, &self.copies)?;
+        let all_scalars = 0..scalars.len();
+        dense_feed.start(0, &all_scalars)?;
+        let plan = self.plan::<C>(bases.len(), dense, ones, bases.streamed_bytes())?;
+        let (ones_at, dense_at) = selection.bounds(&plan.chunks, self)?;
+        let mut run = Run::<C>::new(self, &plan)?;
+        let longest = plan.chunks.iter().map(Range::len).max().unwrap_or(0);
+        let mut base_feed = Feed::new(bases, longest, plan.chunks.len(), &self.pool, &self.copies)?;
+        let (words, _) = dense_feed.chunk(0, &all_scalars, &self.work)?;
+        let list_ones = selection.ones.read(&self.work)?;
+        let list_bases = selection.dense_bases.read(&self.work)?;
+        let list_scalars = selection.dense_scalars.read(&self.work)?;
+        for (number, range) in plan.chunks.iter().enumerate() {
+            if number == 0 {
+                base_feed.start(0, range)?;
+            }
+            if let Some(next) = plan.chunks.get(number + 1) {
+                base_feed.start(number + 1, next)?;
+            }
+            let (points, origin) = base_feed.chunk(number, range, &self.work)?;
+            // The lists name bases from the start of the source; the buffer read may begin later.
+            let points = Points { read: &points, skip: 0, first: range.start - origin };
+            let part = |bounds: &[usize]| {
+                bounds.get(number).copied().zip(bounds.get(number + 1).copied()).unwrap_or((0, 0))
+            };
+            let (from, to) = part(&dense_at);
+            let entries = Entries {
+                scalars: words.pointer(),
+                available: words.len(),
+                index: Some((&list_bases, &list_scalars)),
+                at: from,
+                count: to - from,
+                montgomery: true,
+            };
+            run.accumulate(&plan, &entries, points)?;
+            let (from, to) = part(&ones_at);
+            run.sum(&list_ones, from..to, points, self)?;
+        }
+        run.finish(&plan, self)
+    }
+
+    fn plan<C: DeviceCurve>(
+        &self,
+        bases: usize,
+        dense: usize,
+        ones: usize,
+        streamed_bytes: u64,
+    ) -> Result<Plan, Error> {
+        let task = Task {
+            shape: ffi::shape::<C>()?,
+            multiprocessors: self.pool.device().info().multiprocessors,
+            bases: bases as u64,
+            dense: dense as u64,
+            ones: ones as u64,
+            streamed_bytes,
+            budget: self.pool.available(),
+        };
+        // The question needs a current device.
+        self.work.raw()?;
+        let failed = std::cell::RefCell::new(None);
+        let sort_bytes = |pairs| {
+            ffi::sort_bytes(pairs).unwrap_or_else(|error| {
+                failed.borrow_mut().get_or_insert(error);
+                0
+            })
+        };
+        let plan = Plan::new(&task, &sort_bytes);
+        match failed.into_inner() {
+            Some(error) => Err(error.into()),
+            None => Ok(plan),
+        }
+    }
+}
+
+/// Bases on the device: the base that a list calls `first` is at the start of the buffer; without a list, entry 0 is base `skip`.
+#[derive(Debug)]
+pub(crate) struct Points<'a, C: DeviceCurve> {
+    read: &'a Read<'a, C::Words>,
+    skip: usize,
+    first: usize,
+}
+
+impl<C: DeviceCurve> Clone for Points<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C: DeviceCurve> Copy for Points<'_, C> {}
+
+/// A multiplication under way: the buckets so far, and the sum of what does not go through buckets.
+struct Run<'a, C: DeviceCurve> {
+    workspace: Workspace<C>,
+    work: &'a Stream,
+    /// Whether the bucket array holds something.
+    filled: bool,
+    outside: C::Projective,
+}
+
+impl<'a, C: DeviceCurve> Run<'a, C> {
+    fn new(msm: &'a DeviceMsm, plan: &Plan) -> Result<Self, Error> {
+        let workspace = Workspace::new(&plan.layout, &msm.pool, &msm.work)?;
+        Ok(Self { workspace, work: &msm.work, filled: false, outside: C::Projective::identity() })
+    }
+
+    /// Adds entries to the buckets of all windows.
+    fn accumulate(&mut self, plan: &Plan, entries: &Entries<'_>, points: Points<'_, C>) -> Result<(), Error> {
+        if entries.count == 0 {
+            return Ok(());
+        }
+        let [_, _, spare, buckets, _] = plan.layout.slots();
+        let mut bound: Bound<'_, C> = self.workspace.bind(self.work)?;
+        let mut first = 0;
+        let mut slot = buckets;
+        while first < plan.windows.count {
+            let pass = first..(first + plan.pass).min(plan.windows.count);
+            let count = plan.windows.buckets(pass.clone());
+            let into = if self.filled { spare } else { slot };
+            bound.accumulate(
+                &plan.windows,
+                pass.clone(),
+                entries,
+                points.read,
+                points.first,
+                points.skip,
+                into,
+            )?;
+            if self.filled {
+                bound.merge(slot, spare, count)?;
+            }
+            slot += count;
+            first = pass.end;
+        }
+        self.filled = true;
+        Ok(())
+    }
+
+    /// Adds the bases of a part of the list.
+    fn sum(
+        &mut self,
+        list: &Read<'_, u32>,
+        part: Range<usize>,
+        points: Points<'_, C>,
+        msm: &DeviceMsm,
+    ) -> Result<(), Error> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let mut sums = msm.pool.allocate::<u64>(SUMS_OF_LIST * C::JACOBIAN_WORDS, self.work)?;
+        let most = SUM_AT_ONCE as usize;
+        for at in part.clone().step_by(most) {
+            let count = most.min(part.end - at);
+            let mut bound: Bound<'_, C> = self.workspace.bind(self.work)?;
+            let written = sums.write(self.work)?;
+            bound.sum(points.read, points.first, list, at, count, &written)?;
+            drop(written);
+            let limbs = sums.download(self.work)?;
+            self.outside += limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).sum::<C::Projective>();
+        }
+        Ok(())
+    }
+
+    /// Reduces the buckets and joins the windows.
+    fn finish(mut self, plan: &Plan, msm: &DeviceMsm) -> Result<C::Projective, Error> {
+        if !self.filled {
+            return Ok(self.outside);
+        }
+        let count = plan.windows.count as usize;
+        let mut sums = msm.pool.allocate::<u64>(count * SUMS_OF_WINDOW * C::JACOBIAN_WORDS, self.work)?;
+        let mut bound = self.workspace.bind(self.work)?;
+        let written = sums.write(self.work)?;
+        bound.reduce(&plan.windows, plan.layout.slots()[3], &written)?;
+        drop((bound, written));
+        let limbs = sums.download(self.work)?;
+        let points: Vec<C::Projective> = limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).collect();
+        Ok(self.outside + join_windows::<C>(&plan.windows, &points))
+    }
+}
+
+/// The sum of 2^offset (T + sum of 2^b S_b) over the windows, where T is the sum of a window's buckets and S_b that of the buckets
+/// whose number has bit b set.
+fn join_windows<C: DeviceCurve>(windows: &Windows, sums: &[C::Projective]) -> C::Projective {
+    let mut by_power = vec![C::Projective::identity(); 256];
+    for ((offset, width), sums) in windows.extents().zip(sums.chunks_exact(SUMS_OF_WINDOW)) {
+        let powers = std::iter::once(offset).chain(offset..);
+        for (sum, power) in sums.iter().zip(powers).take(width as usize) {
+            if let Some(all) = by_power.get_mut(power as usize) {
+                *all += sum;
+            }
+        }
+    }
+    by_power.iter().rev().fold(C::Projective::identity(), |all, sum| all.double() + sum)
+}

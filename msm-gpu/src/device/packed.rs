@@ -1,0 +1,153 @@
+//! Packed scalars on the device.
+
+use std::ops::Range;
+
+use gpu::{DeviceBuffer, Fr, Stream};
+
+use super::ffi::{self, Bitmaps, DeviceCurve};
+use super::msm::DeviceMsm;
+use super::source::Source;
+use crate::{Density, Error, PackedScalars};
+
+/// Packed scalars whose bitmaps are on the device. Build it once for each witness and use it for every query.
+#[derive(Debug)]
+pub struct DevicePacked<'a> {
+    len: usize,
+    ones: DeviceBuffer<u64>,
+    is_dense: DeviceBuffer<u64>,
+    dense: Source<'a, Fr>,
+}
+
+/// The bases that a query's packed scalars select, as lists on the device in rising order.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// Bases to be added once.
+    pub(crate) ones: DeviceBuffer<u32>,
+    /// Bases with a dense scalar.
+    pub(crate) dense_bases: DeviceBuffer<u32>,
+    /// Which dense scalar each of those has.
+    pub(crate) dense_scalars: DeviceBuffer<u32>,
+}
+
+impl<'a> DevicePacked<'a> {
+    /// Copies the bitmaps to the device. The dense scalars come from `dense`, wherever that is; they are `scalars.dense()`.
+    ///
+    /// # Errors
+    /// [`Error::Dense`] unless `dense` has as many; [`Error::Device`].
+    pub fn new(msm: &DeviceMsm, scalars: &PackedScalars<'_>, dense: Source<'a, Fr>) -> Result<Self, Error> {
+        if dense.len() != scalars.dense().len() {
+            return Err(Error::Dense { expected: scalars.dense().len(), got: dense.len() });
+        }
+        Ok(Self {
+            len: scalars.len(),
+            ones: msm.pool.upload(scalars.ones(), &msm.work)?,
+            is_dense: msm.pool.upload(scalars.is_dense(), &msm.work)?,
+            dense,
+        })
+    }
+
+    /// The number of scalars.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn select(&self, density: Option<&DeviceBuffer<u64>>, msm: &DeviceMsm) -> Result<Selection, Error> {
+        let (pool, stream) = (&msm.pool, &msm.work);
+        let words = self.ones.len();
+        let maps = Bitmaps {
+            ones: self.ones.read(stream)?,
+            is_dense: self.is_dense.read(stream)?,
+            density: density.map(|density| density.read(stream)).transpose()?,
+        };
+        let mut counts = pool.allocate::<u32>(4 * (words + 1), stream)?;
+        let scratch_bytes = u32::try_from(words).map_or(Ok(0), ffi::select_bytes)?;
+        let mut scratch = pool.allocate::<u8>(scratch_bytes as usize, stream)?;
+        maps.count(&counts.write(stream)?, &scratch.write(stream)?, stream)?;
+        let mut totals = [0u32; 4];
+        counts.download_into(stream, 4 * words, &mut totals)?;
+        let [_, _, ones, dense] = totals.map(|total| total as usize);
+        let mut selection = Selection {
+            ones: pool.allocate(ones, stream)?,
+            dense_bases: pool.allocate(dense, stream)?,
+            dense_scalars: pool.allocate(dense, stream)?,
+        };
+        maps.list(
+            &counts.read(stream)?,
+            (ones, dense),
+            &selection.ones.write(stream)?,
+            &selection.dense_bases.write(stream)?,
+            &selection.dense_scalars.write(stream)?,
+            stream,
+        )?;
+        Ok(selection)
+    }
+}
+
+impl Selection {
+    /// Where each chunk of bases begins in the lists of ones and of dense bases, and where the last one ends.
+    pub(crate) fn bounds(
+        &self,
+        chunks: &[Range<usize>],
+        msm: &DeviceMsm,
+    ) -> Result<(Vec<usize>, Vec<usize>), Error> {
+        if chunks.len() <= 1 {
+            return Ok((vec![0, self.ones.len()], vec![0, self.dense_bases.len()]));
+        }
+        let starts: Vec<u32> = chunks.iter().map(|range| range.start as u32).collect();
+        let bounds = msm.pool.upload(&starts, &msm.work)?;
+        let find = |list: &DeviceBuffer<u32>, stream: &Stream| -> Result<Vec<usize>, Error> {
+            let mut found = msm.pool.allocate::<u32>(starts.len(), stream)?;
+            ffi::find_bounds(&list.read(stream)?, &bounds.read(stream)?, &found.write(stream)?, stream)?;
+            let starts = found.download(stream)?.into_iter().map(|start| start as usize);
+            Ok(starts.chain([list.len()]).collect())
+        };
+        Ok((find(&self.ones, &msm.work)?, find(&self.dense_bases, &msm.work)?))
+    }
+}
+
+impl DeviceMsm {
+    /// Copies a density to the device, for [`msm_packed`](Self::msm_packed). It is the same for every witness of a circuit.
+    pub fn upload_density(&self, density: &Density<'_>) -> Result<DeviceDensity, Error> {
+        Ok(DeviceDensity {
+            len: density.len(),
+            count: density.count(),
+            words: self.pool.upload(density.words(), &self.work)?,
+        })
+    }
+
+    /// The sum of `scalars[i]·base(i)` over the scalars that have a base: all of them, or those in the density. Waits for it.
+    ///
+    /// # Errors
+    /// [`Error::DensityLength`], [`Error::Bases`] when lengths do not fit; [`Error::Device`].
+    pub fn msm_packed<C: DeviceCurve>(
+        &self,
+        bases: Source<'_, C::Words>,
+        scalars: &DevicePacked<'_>,
+        density: Option<&DeviceDensity>,
+    ) -> Result<C::Projective, Error> {
+        if let Some(density) = density
+            && density.len != scalars.len
+        {
+            return Err(Error::DensityLength { expected: scalars.len, got: density.len });
+        }
+        let expected = density.map_or(scalars.len, |density| density.count);
+        if bases.len() != expected {
+            return Err(Error::Bases { expected, got: bases.len() });
+        }
+        let selection = scalars.select(density.map(|density| &density.words), self)?;
+        self.selected::<C>(bases, &selection, scalars.dense)
+    }
+}
+
+/// A [`Density`] whose bitmap is on the device.
+#[derive(Debug)]
+pub struct DeviceDensity {
+    len: usize,
+    count: usize,
+    words: DeviceBuffer<u64>,
+}

@@ -1,0 +1,395 @@
+//! How a multiplication is cut up: windows, passes over windows, chunks of points, and the memory all that takes.
+//!
+//! Nothing here touches a device. Results are the same for every choice.
+
+use std::ops::Range;
+
+use super::ffi::Windows;
+
+/// What the kernels of a group need to know of its points.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Threads of a block of the addition kernel.
+    pub(crate) threads: u32,
+    /// Its blocks on one multiprocessor.
+    pub(crate) blocks: u32,
+    /// Bytes of a coordinate.
+    pub(crate) coordinate_bytes: u32,
+}
+
+/// Signed windows of a scalar have at least 7 and at most 8 bits with this many of them; the kernels know no more.
+pub(crate) const MAX_WINDOWS: u32 = 32;
+/// Bits that the windows cover: a scalar or its negation has 254, and the top digit needs one to carry into.
+const BITS: u32 = 255;
+/// Point indices and slots leave the top bit to the sign.
+pub(crate) const MAX_INDEX: u64 = 1 << 31;
+/// A bucket with this many points is planned by several blocks.
+const HEAVY: u64 = 8192;
+/// Points up to this many are sorted in one go over all windows.
+pub(crate) const MERGED_BELOW: usize = 1 << 22;
+/// A longer list of points to be added once is added in parts.
+pub(crate) const SUM_AT_ONCE: u64 = 1 << 25;
+
+impl Windows {
+    /// `count` windows of equal width, the first ones one bit wider where 255 does not divide.
+    pub(crate) fn new(count: u32) -> Self {
+        let count = count.clamp(1, MAX_WINDOWS);
+        let mut windows =
+            Self { count, offset: [0; MAX_WINDOWS as usize], width: [0; MAX_WINDOWS as usize], bias: [0; 8] };
+        let mut offset = 0;
+        for j in 0..count {
+            let width = BITS / count + u32::from(j < BITS % count);
+            windows.offset[j as usize] = offset;
+            windows.width[j as usize] = width;
+            offset += width;
+            if j + 1 < count {
+                windows.bias[((offset - 1) / 32) as usize] |= 1 << ((offset - 1) % 32);
+            }
+        }
+        windows
+    }
+
+    /// Offset and width of each window.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.offset.iter().copied().zip(self.width.iter().copied()).take(self.count as usize)
+    }
+
+    /// Buckets of some windows.
+    pub(crate) fn buckets(&self, windows: Range<u32>) -> u64 {
+        let range = windows.start as usize..windows.end as usize;
+        self.extents()
+            .enumerate()
+            .filter(|(j, _)| range.contains(j))
+            .map(|(_, (_, width))| 1u64 << (width - 1))
+            .sum()
+    }
+
+    /// Buckets of all windows.
+    pub(crate) fn all_buckets(&self) -> u64 {
+        self.buckets(0..self.count)
+    }
+
+    /// The windows that cost the fewest additions for `points` points: each window adds every point once, less the first of each
+    /// bucket, and each bucket is added twice when the buckets are reduced, at a somewhat lower rate.
+    pub(crate) fn for_points(points: u64) -> Self {
+        let cost = |count: u32| {
+            let buckets = Self::new(count).all_buckets();
+            points * u64::from(count) + buckets * 8 / 5
+        };
+        // Fewer than 9 windows would need more than 2^28 buckets each.
+        let best = (9..=MAX_WINDOWS).min_by_key(|&count| cost(count)).unwrap_or(MAX_WINDOWS);
+        Self::new(best)
+    }
+
+    /// The windows of a fixed-base table for `multiples` multiples: a table's entry costs one addition, and so does each digit.
+    pub(crate) fn for_multiples(multiples: u64) -> Self {
+        let cost = |count: u32| multiples * u64::from(count - 1) + Self::new(count).all_buckets();
+        // 15 windows of 17 bits: wider ones leave the level-2 cache and gain little.
+        let best = (15..=MAX_WINDOWS).min_by_key(|&count| cost(count)).unwrap_or(MAX_WINDOWS);
+        Self::new(best)
+    }
+}
+
+/// The parts of a workspace, in elements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Pairs of key and value that one sort holds: points of a chunk times windows of a pass.
+    pub(crate) entries: u64,
+    /// Buckets of the pass with the most.
+    pub(crate) pass_buckets: u64,
+    /// Additions that one launch can describe.
+    pub(crate) descriptors: u64,
+    /// Slots of the two regions that take turns.
+    pub(crate) ping: u64,
+    /// The other region.
+    pub(crate) pong: u64,
+    /// Slots of a second bucket array for one pass, to be added to the first.
+    pub(crate) spare: u64,
+    /// Slots of the bucket array of all windows.
+    pub(crate) buckets: u64,
+    /// Entries of the list of long buckets.
+    pub(crate) heavy: u64,
+    /// Scratch of the sort, in bytes.
+    pub(crate) sort_bytes: u64,
+    /// Scratch of the addition kernel, in bytes.
+    pub(crate) scratch_bytes: u64,
+    /// Blocks of the addition kernel.
+    pub(crate) blocks: u32,
+    /// Most additions that one lane shares an inversion over.
+    pub(crate) per_lane: u32,
+    /// Bytes of a slot.
+    pub(crate) slot_bytes: u64,
+}
+
+impl Layout {
+    /// The first slot of each part: ping, pong, spare buckets, buckets; and the end.
+    pub(crate) fn slots(&self) -> [u64; 5] {
+        let pong = self.ping;
+        let spare = pong + self.pong;
+        let buckets = spare + self.spare;
+        [0, pong, spare, buckets, buckets + self.buckets]
+    }
+
+    /// Lengths of the arrays of 32-bit words in the order of [`super::workspace`].
+    pub(crate) fn words(&self) -> [u64; 12] {
+        [
+            64, // counters
+            self.entries,
+            self.entries,
+            self.entries,
+            self.entries,
+            self.descriptors,
+            self.descriptors,
+            self.descriptors,
+            self.pass_buckets,
+            self.pass_buckets,
+            self.heavy,
+            self.heavy,
+        ]
+        .map(|length| length.next_multiple_of(64))
+    }
+
+    /// Bytes of the whole workspace.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.words().iter().sum::<u64>() * 4
+            + self.slots()[4] * self.slot_bytes
+            + self.sort_bytes
+            + self.scratch_bytes
+            + 4 * 512
+    }
+}
+
+/// The decisions for one multiplication.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) windows: Windows,
+    /// Windows of one pass over a chunk.
+    pub(crate) pass: u32,
+    /// Ranges of the bases, in order, together all of them.
+    pub(crate) chunks: Vec<Range<usize>>,
+    pub(crate) layout: Layout,
+}
+
+/// What a plan is made for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task {
+    pub(crate) shape: Shape,
+    pub(crate) multiprocessors: u32,
+    /// Bases.
+    pub(crate) bases: u64,
+    /// Bases with a dense scalar, at most.
+    pub(crate) dense: u64,
+    /// Bases to be added once.
+    pub(crate) ones: u64,
+    /// Bytes on the device for each base of a chunk, where bases or scalars come from the host.
+    pub(crate) streamed_bytes: u64,
+    /// Bytes that may be allocated.
+    pub(crate) budget: u64,
+}
+
+impl Task {
+    /// Bytes of a point.
+    fn slot_bytes(&self) -> u64 {
+        2 * u64::from(self.shape.coordinate_bytes)
+    }
+
+    fn layout(
+        &self,
+        windows: &Windows,
+        pass: u32,
+        chunk: u64,
+        merges: bool,
+        per_lane: u32,
+        sort_bytes: &SortBytes<'_>,
+    ) -> Layout {
+        let count = windows.count;
+        let pass_buckets = (0..count)
+            .step_by(pass as usize)
+            .map(|j| windows.buckets(j..(j + pass).min(count)))
+            .max()
+            .unwrap_or(0);
+        let buckets = windows.all_buckets();
+        let dense = self.dense.min(chunk);
+        let entries = dense * u64::from(pass);
+        let ones = self.ones.min(chunk).min(SUM_AT_ONCE);
+        let (entries, pass_buckets, buckets) =
+            if dense == 0 { (0, 0, 0) } else { (entries, pass_buckets, buckets) };
+        // A level needs half of what the level before held, rounded up in each bucket; the reduction half of all buckets.
+        let ping = ((entries + pass_buckets) / 2).max(pass_buckets).max(buckets / 2).max(ones.div_ceil(2));
+        let ping = whole_tiles(ping);
+        let pong = whole_tiles(((ping + pass_buckets) / 2).max(pass_buckets).max(buckets / 2));
+        let blocks = self.multiprocessors * self.shape.blocks;
+        Layout {
+            entries,
+            pass_buckets,
+            descriptors: (entries / 2).max(buckets).max(ones / 2) + 64,
+            ping,
+            pong,
+            spare: if merges { pass_buckets } else { 0 },
+            buckets,
+            heavy: entries / HEAVY + 1,
+            sort_bytes: if entries == 0 { 0 } else { sort_bytes(entries) },
+            scratch_bytes: u64::from(blocks)
+                * u64::from(self.shape.threads)
+                * u64::from(per_lane)
+                * u64::from(self.shape.coordinate_bytes),
+            blocks,
+            per_lane,
+            slot_bytes: self.slot_bytes(),
+        }
+    }
+}
+
+/// Slots lie in tiles of 32, and every region begins with one; one tile more than needed.
+fn whole_tiles(slots: u64) -> u64 {
+    slots.next_multiple_of(32) + 32
+}
+
+/// Answers the scratch of a sort.
+pub(crate) type SortBytes<'a> = dyn Fn(u64) -> u64 + 'a;
+
+impl Plan {
+    /// The fastest plan within the budget; the smallest one there is when none fits, whose allocation then says so.
+    pub(crate) fn new(task: &Task, sort_bytes: &SortBytes<'_>) -> Self {
+        let windows = Windows::for_points(task.dense);
+        // One inversion for 32 times this many additions. More gains little, and little work cannot fill more.
+        let adds = (task.dense * u64::from(windows.count)).max(task.ones) / 2;
+        let lanes = u64::from(task.multiprocessors * task.shape.blocks * task.shape.threads).max(1);
+        let per_lane = (adds / lanes).next_power_of_two().clamp(32, 512) as u32;
+        // A host-resident input wants several chunks, so that copies hide behind work.
+        let streams = task.streamed_bytes > 0 && task.bases >= 1 << 20;
+        let mut parts = if streams { 4 } else { 1 };
+        let (mut smallest, mut fallback) = (u64::MAX, None);
+        while parts <= task.bases.max(1).saturating_mul(2).min(1 << 16) {
+            let chunk = task.bases.div_ceil(parts);
+            let merges = parts > 1;
+            // Two chunks are on the device at a time, unless there is only one.
+            let streamed = task.streamed_bytes * chunk * if merges { 2 } else { 1 };
+            for per_lane in [per_lane, per_lane / 2, per_lane / 4].into_iter().filter(|&lane| lane >= 32) {
+                // Fewer passes first: each reads all scalars again.
+                for pass in (1..=windows.count).map(|passes| windows.count.div_ceil(passes)) {
+                    let layout = task.layout(&windows, pass, chunk, merges, per_lane, sort_bytes);
+                    let bytes = layout.bytes() + streamed;
+                    let indexable =
+                        layout.entries <= MAX_INDEX && layout.slots()[4] <= MAX_INDEX && chunk <= MAX_INDEX;
+                    if !indexable {
+                        continue;
+                    }
+                    let plan = || Self { windows, pass, chunks: chunks(task.bases, chunk, streams), layout };
+                    if bytes <= task.budget {
+                        return plan();
+                    }
+                    if bytes < smallest {
+                        smallest = bytes;
+                        fallback = Some(plan());
+                    }
+                }
+            }
+            parts *= 2;
+        }
+        fallback.unwrap_or_else(|| Self {
+            windows,
+            pass: 1,
+            chunks: chunks(task.bases, task.bases.clamp(1, 1 << 16), streams),
+            layout: task.layout(&windows, 1, task.bases.clamp(1, 1 << 16), true, 32, sort_bytes),
+        })
+    }
+}
+
+/// Ranges of at most `size`. With `ramp` the first full one is split 1 : 3, so that work starts after a short copy.
+fn chunks(total: u64, size: u64, ramp: bool) -> Vec<Range<usize>> {
+    let (total, size) = (total as usize, size.max(1) as usize);
+    let mut bounds = vec![0];
+    if ramp && size >= 4 && total > size {
+        bounds.push(size / 4);
+    }
+    let mut next = size;
+    while next < total {
+        bounds.push(next);
+        next = next.saturating_add(size);
+    }
+    bounds.push(total);
+    bounds.windows(2).map(|pair| pair[0]..pair[1]).filter(|range| !range.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const G1: Shape = Shape { threads: 256, blocks: 2, coordinate_bytes: 48 };
+    const GIB: u64 = 1 << 30;
+
+    fn task(bases: u64, budget: u64) -> Task {
+        Task { shape: G1, multiprocessors: 132, bases, dense: bases, ones: 0, streamed_bytes: 0, budget }
+    }
+
+    fn sort_bytes(entries: u64) -> u64 {
+        entries / 8
+    }
+
+    #[test]
+    fn windows_cover_all_bits_and_the_bias_is_half_of_each_lower_window() {
+        for count in 1..=MAX_WINDOWS {
+            let windows = Windows::new(count);
+            let mut next = 0;
+            for (j, (offset, width)) in windows.extents().enumerate() {
+                assert_eq!(offset, next);
+                next += width;
+                let top = next - 1;
+                let bit = windows.bias[(top / 32) as usize] >> (top % 32) & 1;
+                assert_eq!(bit, u32::from(j + 1 < count as usize), "window {j} of {count}");
+            }
+            assert_eq!(next, BITS);
+            assert_eq!(windows.bias.iter().map(|word| word.count_ones()).sum::<u32>(), count - 1);
+        }
+    }
+
+    #[test]
+    fn window_counts_are_those_that_measured_best() {
+        for (log_n, count) in [(18, 17), (20, 15), (22, 14), (24, 12), (26, 12)] {
+            let got = Windows::for_points(1 << log_n).count;
+            assert!(got.abs_diff(count) <= 1, "2^{log_n}: {got} windows");
+        }
+    }
+
+    #[test]
+    fn chunks_are_a_partition() {
+        for (total, size, ramp) in
+            [(0, 5, false), (1, 1, true), (10, 3, true), (1000, 1000, true), (1001, 250, true)]
+        {
+            let all: Vec<usize> = chunks(total, size, ramp).into_iter().flatten().collect();
+            assert_eq!(all, (0..total as usize).collect::<Vec<_>>());
+            assert!(chunks(total, size, ramp).iter().all(|range| range.len() as u64 <= size));
+        }
+    }
+
+    #[test]
+    fn plans_stay_within_their_budget() {
+        for budget in [120 * GIB, 16 * GIB, 8 * GIB, 2 * GIB] {
+            for bases in [1, 100, 1 << 18, (3 << 22) + 1, 1 << 26, (1 << 27) - 1] {
+                let plan = Plan::new(&task(bases, budget), &sort_bytes);
+                let longest = plan.chunks.iter().map(|range| range.len() as u64).max();
+                assert!(plan.layout.bytes() <= budget, "{bases} bases in {budget} bytes: {plan:?}");
+                assert!(longest.is_some_and(|longest| longest * u64::from(plan.pass) <= plan.layout.entries));
+                assert!(plan.layout.slots()[4] <= MAX_INDEX);
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_budget_takes_all_windows_at_once_and_a_small_one_splits_them_before_the_points() {
+        let plan = Plan::new(&task(1 << 26, 120 * GIB), &sort_bytes);
+        assert_eq!((plan.pass, plan.chunks.len()), (12, 1));
+        let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes);
+        assert_eq!(plan.chunks.len(), 1);
+        assert!(plan.pass < 12);
+    }
+
+    #[test]
+    fn a_host_resident_input_starts_with_a_short_chunk() {
+        let task = Task { streamed_bytes: 128, ..task(1 << 26, 16 * GIB) };
+        let plan = Plan::new(&task, &sort_bytes);
+        assert!(plan.chunks.len() >= 5, "{plan:?}");
+        assert!(plan.chunks[0].len() < plan.chunks[1].len());
+    }
+}
