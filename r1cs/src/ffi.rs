@@ -208,6 +208,7 @@ pub(crate) fn tail(
 
 /// Queues the terms of one matrix of a block's copies: each adds its product with the row's value to its column. A column is
 /// eight counters.
+#[allow(clippy::too_many_arguments)] // what a term of a matrix needs to find its place
 pub(crate) fn scatter(
     stream: &Stream,
     block: &Block<'_>,
