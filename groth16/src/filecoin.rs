@@ -44,7 +44,7 @@ pub enum FilecoinError {
         /// The partition, counted through all sectors.
         partition: usize,
         /// Which relation.
-        source: NativeWitnessError<WitnessError>,
+        source: Box<NativeWitnessError<WitnessError>>,
     },
     /// Proving failed.
     #[error("partition {partition}: {source}")]
@@ -179,7 +179,8 @@ impl FilecoinProver {
             let start = Instant::now();
             let witness = {
                 let _span = tracing::info_span!("witness", partition).entered();
-                native_witness(&circuit).map_err(|source| FilecoinError::Witness { partition, source })?
+                native_witness(&circuit)
+                    .map_err(|source| FilecoinError::Witness { partition, source: Box::new(source) })?
             };
             let elapsed = start.elapsed();
             let mut proved = self

@@ -96,3 +96,23 @@ pub(crate) fn write_test_file(
     temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_under_a_reader_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [1; 100]).unwrap();
+        let opened = Opened::new(&path).unwrap();
+        let check = || Opened::check_unchanged(&opened.file, opened.len, opened.modified());
+        check().unwrap();
+        let writer = File::options().write(true).open(&path).unwrap();
+        writer.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(matches!(check(), Err(ParameterError::Changed { .. })));
+        writer.set_len(50).unwrap();
+        assert!(matches!(check(), Err(ParameterError::Changed { .. })));
+    }
+}

@@ -50,6 +50,8 @@ fn sections(parameters: &Parameters) -> Vec<(Section, usize, usize, usize)> {
     out
 }
 
+type Change<'a> = &'a dyn Fn(&mut [u8]);
+
 /// A point on the curve outside the subgroup.
 fn outside() -> G1Affine {
     (1u8..=255)
@@ -161,7 +163,7 @@ fn bad_points_are_named_wherever_they_stand() {
     for (section, offset, len, size) in sections(&parameters) {
         for index in [0, len / 2, len - 1] {
             let at = offset + 4 + index * size;
-            let cases: [(&dyn Fn(&mut [u8]), PointError); 5] = [
+            let cases: [(Change<'_>, PointError); 5] = [
                 (&|point| point[0] |= 0x20, PointError::Flags { flags: 0x20 }),
                 (&|point| point[0] |= 0x80, PointError::Flags { flags: 0x80 }),
                 (&|point| point[..48].fill(0x1f), PointError::NotCanonical),
