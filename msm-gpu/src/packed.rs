@@ -106,7 +106,9 @@ fn check_words(what: &'static str, len: usize, words: &[u64]) -> Result<(), Erro
         return Err(Error::Words { what, len, expected, got: words.len() });
     }
     match words.last() {
-        Some(last) if len % 64 != 0 && last >> (len % 64) != 0 => Err(Error::TrailingBits { what, len }),
+        Some(last) if !len.is_multiple_of(64) && last >> (len % 64) != 0 => {
+            Err(Error::TrailingBits { what, len })
+        }
         _ => Ok(()),
     }
 }
