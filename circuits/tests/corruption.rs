@@ -213,7 +213,8 @@ fn a_porep_error_names_the_relation() {
         error.split(": expected").next().unwrap().to_owned()
     };
     let root = "the path does not lead to the root";
-    let cases: [(fn(&mut PorepPartition), String); 8] = [
+    type Change = fn(&mut PorepPartition);
+    let cases: [(Change, String); 8] = [
         (
             |p| p.comm_r += Scalar::ONE,
             "partition, as a whole: the commitment is not the hash of comm_c and the replica's root".into(),
@@ -256,7 +257,8 @@ fn an_update_error_names_the_relation() {
         error.split(": expected").next().unwrap().to_owned()
     };
     let root = "the path does not lead to the root";
-    let cases: [(fn(&mut UpdatePartition), String); 8] = [
+    type Change = fn(&mut UpdatePartition);
+    let cases: [(Change, String); 8] = [
         (
             |p| p.root_r_old += Scalar::ONE,
             "partition, as a whole: the commitment is not the hash of comm_c and the replica's root".into(),
