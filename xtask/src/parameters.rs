@@ -1,7 +1,7 @@
 //! Which parameters a circuit is proved with: a given file, the ceremony's, or test parameters.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -72,6 +72,9 @@ fn ceremony_file(name: CircuitName) -> Option<PathBuf> {
 /// Nobody vouches for the file, so that all its points are checked to be in the subgroup.
 fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<Chosen, Failure> {
     let started = Instant::now();
+    let bytes = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
+    memory::ensure_available(bytes, "holding these parameters")
+        .map_err(|failure| failure.at(path.display()))?;
     let progress = Progress::start("loading parameters", None);
     let options = ReadOptions { shape: Some(shape), digest: None };
     let parameters = Parameters::read_file(path, options).map_err(|error| read_failure(path, &error))?;

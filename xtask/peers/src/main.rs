@@ -2,6 +2,7 @@
 
 mod accept;
 mod compare;
+mod compat;
 mod fixtures;
 mod interop;
 mod measure;
@@ -40,6 +41,8 @@ enum Command {
     },
     /// storage-proofs' verifiers on our WindowPoSt and WinningPoSt.
     Accept,
+    /// storage-proofs' WindowPoSt circuit, compiled and proved through feature `bellperson-compat`.
+    Compat,
     /// Time and memory of both provers on porep-2KiB.
     Prove {
         /// Alternating rounds.
@@ -93,6 +96,7 @@ fn run(command: Option<Command>) -> Result<Outcome, Box<dyn Error>> {
     let report = match command {
         Some(Command::Interop { cases, seed }) => interop::run(cases, seed)?,
         Some(Command::Accept) => accept::run()?,
+        Some(Command::Compat) => compat::run()?,
         Some(Command::Prove { rounds, params }) => compare::run(rounds, params)?,
         Some(Command::Sample { side, params }) => {
             return Ok(Outcome::Sample(serde_json::to_string(&compare::one(side, &params)?)?));
@@ -100,6 +104,7 @@ fn run(command: Option<Command>) -> Result<Outcome, Box<dyn Error>> {
         None => json!({
             "interop": interop::run(4, None)?,
             "accept": accept::run()?,
+            "compat": compat::run()?,
             "prove": compare::run(3, None)?,
         }),
     };
