@@ -10,7 +10,7 @@ pub fn run(flags: &Peers, console: Console) -> Outcome {
     let manifest = workspace::root()?.join("xtask/peers/Cargo.toml");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["run", "--release", "--locked", "--manifest-path"]).arg(manifest);
+    command.args(["run", "--release", "--manifest-path"]).arg(manifest);
     command.arg("--").args(&flags.arguments);
     if console.json() {
         command.arg("--json");
