@@ -46,7 +46,7 @@ GPU_HD Xyzz<F> xyzz_infinity() {
     return Xyzz<F>{zero<F>(), zero<F>(), zero<F>(), zero<F>()};
 }
 
-// Products out of line, for the XYZZ formulas: inlined a dozen times each they would take the compiler minutes.
+// Products out of line, for the XYZZ formulas: inlined a dozen times each they would take the compiler minutes, and gain nothing.
 template <class F>
 GPU_HD_CALL void multiply_to(F* r, const F* a, const F* b) {
     *r = mul(*a, *b);

@@ -4,8 +4,8 @@
 // An affine addition costs one inversion, 2 M and 1 S; Montgomery's trick shares the inversion at 3 M each. Every warp is
 // on its own, with no block barrier: its lanes take up to `max_per_lane` additions each, multiply their denominators up
 // (forward pass, prefixes to scratch), combine the 32 products by a butterfly, invert once, and walk back. All reads are
-// cp.async, one addition ahead of their use: the descriptor two ahead into a ring of four, points and prefix one ahead.
-// x1 and y1 are double-buffered in shared memory and read again where they are needed, which is what keeps the kernel
+// cp.async ahead of their use: the descriptor two additions ahead into a ring of four, points and prefix one ahead. x1 and y1
+// are double-buffered in shared memory and read again where they are needed, which is what keeps the kernel
 // free of spills.
 //
 // Equal or opposite points, infinity, and x = 0 go through one out-of-line function behind a test. Any of them gives a
@@ -64,28 +64,36 @@ struct Rows<Fp2, STRIDE> {
     }
 };
 
-/// Where points lie. PLAIN: one after another, blst's layout. TILED: 32 points to a tile, row r of all of them together, so that a
-/// warp that reads or writes neighbours touches few lines of the cache; only the kernels here see it.
+/// Where points lie. PLAIN: one after another, blst's layout. TILED: 32 points to a tile, each 32 bytes of all of them together, so
+/// that a warp that reads or writes neighbours touches few lines of the cache, and every write fills a sector; only the kernels
+/// here see it.
 enum class Points { PLAIN, TILED };
 
-/// The rows of a point: `row(0)` to `row(COUNT - 1)` are x, the next COUNT are y.
+/// The rows of 16 bytes of a point: 0 to COUNT - 1 are x, the next COUNT are y.
 template <class F, Points HOW>
 struct PointRows {
     static constexpr int COUNT = Rows<F, 1>::COUNT;
-    static constexpr int STRIDE = HOW == Points::TILED ? 32 : 1;
     uint4* first;
 
     __device__ __forceinline__ PointRows(const Affine<F>* points, uint32_t index)
         : first(const_cast<uint4*>(reinterpret_cast<const uint4*>(points)) +
-                (HOW == Points::TILED ? static_cast<uint64_t>(index >> 5) * (64 * COUNT) + (index & 31)
+                (HOW == Points::TILED ? static_cast<uint64_t>(index >> 5) * (64 * COUNT) + (index & 31) * 2
                                       : static_cast<uint64_t>(index) * (2 * COUNT))) {}
-    __device__ __forceinline__ uint4* row(int r) const { return first + r * STRIDE; }
+    __device__ __forceinline__ uint4* row(int r) const {
+        return HOW == Points::TILED ? first + (r >> 1) * 64 + (r & 1) : first + r;
+    }
     __device__ __forceinline__ Affine<F> load() const {
-        return Affine<F>{Rows<F, STRIDE>::load(first), Rows<F, STRIDE>::load(row(COUNT))};
+        uint4 rows[2 * COUNT];
+#pragma unroll
+        for (int r = 0; r < 2 * COUNT; r++) rows[r] = *row(r);
+        return Affine<F>{Rows<F, 1>::load(rows), Rows<F, 1>::load(rows + COUNT)};
     }
     __device__ __forceinline__ void store(const F& x, const F& y) const {
-        Rows<F, STRIDE>::store(first, x);
-        Rows<F, STRIDE>::store(row(COUNT), y);
+        uint4 rows[2 * COUNT];
+        Rows<F, 1>::store(rows, x);
+        Rows<F, 1>::store(rows + COUNT, y);
+#pragma unroll
+        for (int r = 0; r < 2 * COUNT; r++) *row(r) = rows[r];
     }
 };
 

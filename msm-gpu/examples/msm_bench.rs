@@ -1,5 +1,7 @@
-//! Times multiplications on the first device: `msm_bench WORK LOG_N[+K] [BUDGET_GIB] …`, where WORK is the number of a kind in
-//! `Work::ALL` and the size is 2^LOG_N + K. Prints one line for each.
+//! Times multiplications on the first device and prints one line for each argument.
+//!
+//! An argument is `WORK,LOG_N,EXTRA,BUDGET_GIB,RUNS`, all numbers and the later ones optional: WORK counts in `Work::ALL`, the size is
+//! 2^LOG_N + EXTRA, and a budget of 0 is the whole device. The budget includes bases and scalars on the device.
 
 use gpu::{Budget, Device, Pool};
 use msm_gpu::device::DeviceMsm;

@@ -150,7 +150,7 @@ fn seconds_of(additions: f64, per_addition: f64) -> f64 {
 
 /// Additions of a dense multiplication: every point into every window, less the first of each bucket, and two for each bucket.
 fn dense_additions(n: usize) -> f64 {
-    let windows = Windows::for_points(n as u64);
+    let windows = Windows::for_points(n as u64, 1);
     n as f64 * f64::from(windows.count) + windows.all_buckets() as f64
 }
 

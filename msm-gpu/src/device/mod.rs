@@ -32,6 +32,7 @@ mod msm;
 mod packed;
 mod plan;
 mod source;
+mod windows;
 mod workspace;
 
 pub use ffi::DeviceCurve;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gpu::{Pool, Read, Stream};
 use group::Group;
+use rayon::prelude::*;
 
 use super::ffi::{self, Bound, DeviceCurve, Entries, Windows};
 use super::packed::Selection;
@@ -291,16 +292,23 @@ impl<'a, C: DeviceCurve> Run<'a, C> {
 }
 
 /// The sum of 2^offset (T + sum of 2^b S_b) over the windows, where T is the sum of a window's buckets and S_b that of the buckets
-/// whose number has bit b set.
+/// whose number has bit b set. Windows in parallel: on one core these additions would take as long as a small multiplication.
 fn join_windows<C: DeviceCurve>(windows: &Windows, sums: &[C::Projective]) -> C::Projective {
-    let mut by_power = vec![C::Projective::identity(); 256];
-    for ((offset, width), sums) in windows.extents().zip(sums.chunks_exact(SUMS_OF_WINDOW)) {
-        let powers = std::iter::once(offset).chain(offset..);
-        for (sum, power) in sums.iter().zip(powers).take(width as usize) {
-            if let Some(all) = by_power.get_mut(power as usize) {
-                *all += sum;
-            }
-        }
-    }
-    by_power.iter().rev().fold(C::Projective::identity(), |all, sum| all.double() + sum)
+    let widths: Vec<u32> = windows.extents().map(|(_, width)| width).collect();
+    let results: Vec<C::Projective> = widths
+        .par_iter()
+        .zip(sums.par_chunks_exact(SUMS_OF_WINDOW))
+        .map(|(&width, sums)| {
+            let (all, bits) =
+                sums.split_first().map_or((C::Projective::identity(), sums), |(all, bits)| (*all, bits));
+            let bits = bits.iter().take(width as usize - 1).rev();
+            all + bits.fold(C::Projective::identity(), |high, bit| high.double() + bit)
+        })
+        .collect();
+    let lift = |high: C::Projective, width: u32| (0..width).fold(high, |point, _| point.double());
+    widths
+        .iter()
+        .zip(&results)
+        .rev()
+        .fold(C::Projective::identity(), |high, (&width, window)| lift(high, width) + window)
 }

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::ffi::Windows;
+use super::windows::MAX_WINDOWS;
 
 /// What the kernels of a group need to know of its points.
 #[derive(Debug, Clone, Copy)]
@@ -17,10 +18,6 @@ pub(crate) struct Shape {
     pub(crate) coordinate_bytes: u32,
 }
 
-/// Signed windows of a scalar have at least 7 and at most 8 bits with this many of them; the kernels know no more.
-pub(crate) const MAX_WINDOWS: u32 = 32;
-/// Bits that the windows cover: a scalar or its negation has 254, and the top digit needs one to carry into.
-const BITS: u32 = 255;
 /// Point indices and slots leave the top bit to the sign.
 pub(crate) const MAX_INDEX: u64 = 1 << 31;
 /// A bucket with this many points is planned by several blocks.
@@ -29,66 +26,6 @@ const HEAVY: u64 = 8192;
 pub(crate) const MERGED_BELOW: usize = 1 << 22;
 /// A longer list of points to be added once is added in parts.
 pub(crate) const SUM_AT_ONCE: u64 = 1 << 25;
-
-impl Windows {
-    /// `count` windows of equal width, the first ones one bit wider where 255 does not divide.
-    pub(crate) fn new(count: u32) -> Self {
-        let count = count.clamp(1, MAX_WINDOWS);
-        let mut windows =
-            Self { count, offset: [0; MAX_WINDOWS as usize], width: [0; MAX_WINDOWS as usize], bias: [0; 8] };
-        let mut offset = 0;
-        for j in 0..count {
-            let width = BITS / count + u32::from(j < BITS % count);
-            windows.offset[j as usize] = offset;
-            windows.width[j as usize] = width;
-            offset += width;
-            if j + 1 < count {
-                windows.bias[((offset - 1) / 32) as usize] |= 1 << ((offset - 1) % 32);
-            }
-        }
-        windows
-    }
-
-    /// Offset and width of each window.
-    pub(crate) fn extents(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.offset.iter().copied().zip(self.width.iter().copied()).take(self.count as usize)
-    }
-
-    /// Buckets of some windows.
-    pub(crate) fn buckets(&self, windows: Range<u32>) -> u64 {
-        let range = windows.start as usize..windows.end as usize;
-        self.extents()
-            .enumerate()
-            .filter(|(j, _)| range.contains(j))
-            .map(|(_, (_, width))| 1u64 << (width - 1))
-            .sum()
-    }
-
-    /// Buckets of all windows.
-    pub(crate) fn all_buckets(&self) -> u64 {
-        self.buckets(0..self.count)
-    }
-
-    /// The windows that cost the fewest additions for `points` points: each window adds every point once, less the first of each
-    /// bucket, and each bucket is added twice when the buckets are reduced, at a somewhat lower rate.
-    pub(crate) fn for_points(points: u64) -> Self {
-        let cost = |count: u32| {
-            let buckets = Self::new(count).all_buckets();
-            points * u64::from(count) + buckets * 8 / 5
-        };
-        // Fewer than 9 windows would need more than 2^28 buckets each.
-        let best = (9..=MAX_WINDOWS).min_by_key(|&count| cost(count)).unwrap_or(MAX_WINDOWS);
-        Self::new(best)
-    }
-
-    /// The windows of a fixed-base table for `multiples` multiples: a table's entry costs one addition, and so does each digit.
-    pub(crate) fn for_multiples(multiples: u64) -> Self {
-        let cost = |count: u32| multiples * u64::from(count - 1) + Self::new(count).all_buckets();
-        // 15 windows of 17 bits: wider ones leave the level-2 cache and gain little.
-        let best = (15..=MAX_WINDOWS).min_by_key(|&count| cost(count)).unwrap_or(MAX_WINDOWS);
-        Self::new(best)
-    }
-}
 
 /// The parts of a workspace, in elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -188,6 +125,13 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Additions that one inversion serves, for each lane: more than 512 gain little, and little work cannot fill more.
+    fn per_lane(&self, windows: &Windows) -> u32 {
+        let additions = (self.dense * u64::from(windows.count)).max(self.ones) / 2;
+        let lanes = u64::from(self.multiprocessors * self.shape.blocks * self.shape.threads).max(1);
+        (additions / lanes).next_power_of_two().clamp(32, 512) as u32
+    }
+
     /// Bytes of a point.
     fn slot_bytes(&self) -> u64 {
         2 * u64::from(self.shape.coordinate_bytes)
@@ -248,60 +192,113 @@ fn whole_tiles(slots: u64) -> u64 {
 /// Answers the scratch of a sort.
 pub(crate) type SortBytes<'a> = dyn Fn(u64) -> u64 + 'a;
 
+/// Bytes of the sort's scratch, at most: what counts is asked for once the plan is made.
+fn sort_bytes_bound(entries: u64) -> u64 {
+    entries / 4 + (8 << 20)
+}
+
 impl Plan {
     /// The fastest plan within the budget; the smallest one there is when none fits, whose allocation then says so.
     pub(crate) fn new(task: &Task, sort_bytes: &SortBytes<'_>) -> Self {
-        let windows = Windows::for_points(task.dense);
-        // One inversion for 32 times this many additions. More gains little, and little work cannot fill more.
-        let adds = (task.dense * u64::from(windows.count)).max(task.ones) / 2;
-        let lanes = u64::from(task.multiprocessors * task.shape.blocks * task.shape.threads).max(1);
-        let per_lane = (adds / lanes).next_power_of_two().clamp(32, 512) as u32;
         // A host-resident input wants several chunks, so that copies hide behind work.
         let streams = task.streamed_bytes > 0 && task.bases >= 1 << 20;
-        let mut parts = if streams { 4 } else { 1 };
-        let (mut smallest, mut fallback) = (u64::MAX, None);
-        while parts <= task.bases.max(1).saturating_mul(2).min(1 << 16) {
-            let chunk = task.bases.div_ceil(parts);
-            let merges = parts > 1;
-            // Two chunks are on the device at a time, unless there is only one.
-            let streamed = task.streamed_bytes * chunk * if merges { 2 } else { 1 };
-            for per_lane in [per_lane, per_lane / 2, per_lane / 4].into_iter().filter(|&lane| lane >= 32) {
-                // Fewer passes first: each reads all scalars again.
-                for pass in (1..=windows.count).map(|passes| windows.count.div_ceil(passes)) {
-                    let layout = task.layout(&windows, pass, chunk, merges, per_lane, sort_bytes);
-                    let bytes = layout.bytes() + streamed;
-                    let indexable =
-                        layout.entries <= MAX_INDEX && layout.slots()[4] <= MAX_INDEX && chunk <= MAX_INDEX;
-                    if !indexable {
-                        continue;
-                    }
-                    let plan = || Self { windows, pass, chunks: chunks(task.bases, chunk, streams), layout };
-                    if bytes <= task.budget {
-                        return plan();
-                    }
-                    if bytes < smallest {
-                        smallest = bytes;
-                        fallback = Some(plan());
-                    }
+        let parts = if streams { 4 } else { 1 };
+        let mut search = Search { task, streams, best: None, smallest: None };
+        let windows = Windows::for_points(task.dense, parts);
+        search.consider(&windows, parts, task.per_lane(&windows));
+        if search.best.is_none() {
+            search.everything(parts);
+        }
+        let (_, mut plan) = search.best.or(search.smallest).unwrap_or_else(|| {
+            let layout = task.layout(&windows, 1, task.bases, false, 32, &sort_bytes_bound);
+            (0, Self { windows, pass: 1, chunks: chunks(task.bases, task.bases, false), layout })
+        });
+        plan.layout.sort_bytes = if plan.layout.entries == 0 { 0 } else { sort_bytes(plan.layout.entries) };
+        plan
+    }
+}
+
+/// The plans looked at: the cheapest that fits, by cost, and the smallest that does not, by bytes.
+struct Search<'a> {
+    task: &'a Task,
+    streams: bool,
+    best: Option<(u64, Plan)>,
+    smallest: Option<(u64, Plan)>,
+}
+
+impl Search<'_> {
+    /// Windows from the best count on, chunks from the largest on, long batches before short ones.
+    fn everything(&mut self, least_parts: u64) {
+        let most_parts = self.task.bases.clamp(1, 1 << 16).next_power_of_two();
+        let mut parts = least_parts;
+        while parts <= most_parts {
+            let fewest = Windows::for_points(self.task.dense, parts);
+            for count in fewest.count..=(fewest.count + 10).min(MAX_WINDOWS) {
+                let windows = Windows::new(count);
+                let per_lane = self.task.per_lane(&windows);
+                // More chunks only cost more.
+                let hopeless = |&(best, _): &(u64, Plan)| best <= windows.cost(self.task.dense, parts);
+                if self.best.as_ref().is_some_and(hopeless) {
+                    continue;
+                }
+                for per_lane in [per_lane, per_lane / 2, per_lane / 4].into_iter().filter(|&lane| lane >= 32)
+                {
+                    self.consider(&windows, parts, per_lane);
                 }
             }
             parts *= 2;
         }
-        fallback.unwrap_or_else(|| Self {
-            windows,
-            pass: 1,
-            chunks: chunks(task.bases, task.bases.clamp(1, 1 << 16), streams),
-            layout: task.layout(&windows, 1, task.bases.clamp(1, 1 << 16), true, 32, sort_bytes),
-        })
+    }
+
+    /// The plan of the fewest passes that fits.
+    fn consider(&mut self, windows: &Windows, parts: u64, per_lane: u32) {
+        let task = self.task;
+        let chunk = task.bases.div_ceil(parts);
+        let merges = parts > 1;
+        // Two chunks are on the device at a time, unless there is only one.
+        let streamed = task.streamed_bytes * chunk * if merges { 2 } else { 1 };
+        let mut last = 0;
+        for passes in 1..=windows.count {
+            let pass = windows.count.div_ceil(passes);
+            if pass == last {
+                continue;
+            }
+            last = pass;
+            let layout = task.layout(windows, pass, chunk, merges, per_lane, &sort_bytes_bound);
+            if layout.entries > MAX_INDEX || layout.slots()[4] > MAX_INDEX || chunk > MAX_INDEX {
+                continue;
+            }
+            let plan =
+                || Plan { windows: *windows, pass, chunks: chunks(task.bases, chunk, self.streams), layout };
+            let bytes = layout.bytes() + streamed;
+            if bytes > task.budget {
+                if self.smallest.as_ref().is_none_or(|&(least, _)| bytes < least) {
+                    self.smallest = Some((bytes, plan()));
+                }
+                continue;
+            }
+            // A pass over a chunk costs about a quarter of a millisecond beside its additions, a million of them; an inversion as
+            // much as one or two additions of each lane.
+            let additions = windows.cost(task.dense, parts) / 4;
+            let cost = 4
+                * (additions
+                    + additions * 3 / 2 / u64::from(per_lane)
+                    + (1 << 20) * u64::from(passes) * parts);
+            if self.best.as_ref().is_none_or(|&(least, _)| cost < least) {
+                self.best = Some((cost, plan()));
+            }
+            return;
+        }
     }
 }
 
-/// Ranges of at most `size`. With `ramp` the first full one is split 1 : 3, so that work starts after a short copy.
+/// Ranges of at most `size`. With `ramp` the first full one is split 1 : 2, so that work starts after a short copy, and the copy of the
+/// next one, at two thirds of the work's time for each point, is over when the first is done.
 fn chunks(total: u64, size: u64, ramp: bool) -> Vec<Range<usize>> {
     let (total, size) = (total as usize, size.max(1) as usize);
     let mut bounds = vec![0];
     if ramp && size >= 4 && total > size {
-        bounds.push(size / 4);
+        bounds.push(size / 3);
     }
     let mut next = size;
     while next < total {
@@ -325,31 +322,6 @@ mod tests {
 
     fn sort_bytes(entries: u64) -> u64 {
         entries / 8
-    }
-
-    #[test]
-    fn windows_cover_all_bits_and_the_bias_is_half_of_each_lower_window() {
-        for count in 1..=MAX_WINDOWS {
-            let windows = Windows::new(count);
-            let mut next = 0;
-            for (j, (offset, width)) in windows.extents().enumerate() {
-                assert_eq!(offset, next);
-                next += width;
-                let top = next - 1;
-                let bit = windows.bias[(top / 32) as usize] >> (top % 32) & 1;
-                assert_eq!(bit, u32::from(j + 1 < count as usize), "window {j} of {count}");
-            }
-            assert_eq!(next, BITS);
-            assert_eq!(windows.bias.iter().map(|word| word.count_ones()).sum::<u32>(), count - 1);
-        }
-    }
-
-    #[test]
-    fn window_counts_are_those_that_measured_best() {
-        for (log_n, count) in [(18, 17), (20, 15), (22, 14), (24, 12), (26, 12)] {
-            let got = Windows::for_points(1 << log_n).count;
-            assert!(got.abs_diff(count) <= 1, "2^{log_n}: {got} windows");
-        }
     }
 
     #[test]
@@ -379,7 +351,7 @@ mod tests {
     #[test]
     fn a_large_budget_takes_all_windows_at_once_and_a_small_one_splits_them_before_the_points() {
         let plan = Plan::new(&task(1 << 26, 120 * GIB), &sort_bytes);
-        assert_eq!((plan.pass, plan.chunks.len()), (12, 1));
+        assert_eq!((plan.windows.count, plan.pass, plan.chunks.len()), (12, 12, 1));
         let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes);
         assert_eq!(plan.chunks.len(), 1);
         assert!(plan.pass < 12);
