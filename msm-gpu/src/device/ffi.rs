@@ -13,6 +13,8 @@ use super::plan::Shape;
 use crate::{Curve, G1, G2};
 
 mod bound;
+#[cfg(all(test, feature = "host-arithmetic"))]
+pub(crate) mod host;
 mod select;
 
 pub(crate) use bound::{Bound, Entries, table_length};

@@ -7,7 +7,7 @@ use group::{Curve as _, Group};
 use proptest::prelude::*;
 
 use super::DeviceCurve;
-use super::host::{FieldOperation, PointOperation, fp, fp2, g1, g2};
+use super::ffi::host::{FieldOperation, PointOperation, fp, fp2, g1, g2};
 use crate::field::BaseField;
 use crate::{G1, G2};
 

@@ -25,8 +25,6 @@ pub mod bench;
 mod ffi;
 mod fixed_base;
 #[cfg(all(test, feature = "host-arithmetic"))]
-mod host;
-#[cfg(all(test, feature = "host-arithmetic"))]
 mod host_tests;
 mod msm;
 mod packed;

@@ -124,7 +124,7 @@ pub fn packed_inputs(n: usize, seed: u64) -> Vec<(&'static str, Packed)> {
 pub fn densities(n: usize, seed: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xde);
     let trim = |mut words: Vec<u64>| {
-        if let (Some(last), false) = (words.last_mut(), n % 64 == 0) {
+        if let (Some(last), false) = (words.last_mut(), n.is_multiple_of(64)) {
             *last &= (1 << (n % 64)) - 1;
         }
         words

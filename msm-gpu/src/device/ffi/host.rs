@@ -1,5 +1,4 @@
 //! The arithmetic of the CUDA headers, compiled for the host: the same carry chains, word by word, without a device. For tests.
-#![allow(unsafe_code)]
 
 use super::DeviceCurve;
 use crate::{G1, G2};
