@@ -6,6 +6,8 @@ use std::ffi::c_void;
 use bytemuck::Zeroable;
 use gpu::{Error, Fr, Read, Status, Stream, Write};
 
+pub(crate) mod vector;
+
 /// Mirrors `ntt_pass` in `pass.cuh`.
 #[repr(C)]
 struct Pass {

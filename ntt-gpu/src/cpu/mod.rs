@@ -1,6 +1,7 @@
 //! Transforms on the CPU, parallel with rayon.
 
 mod kernels;
+mod pointwise;
 mod quotient;
 mod twiddles;
 

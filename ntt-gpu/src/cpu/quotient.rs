@@ -4,6 +4,7 @@ use blstrs::Scalar;
 use ff::{Field, PrimeField};
 use rayon::prelude::*;
 
+use super::pointwise::{combine_each, multiply_each};
 use super::{Ntt, kernels, twiddles};
 use crate::domain::CHUNK;
 use crate::poly::reverse;
@@ -36,27 +37,33 @@ impl Ntt {
         let inverse_generator = twiddles::inverse_generator(self.domain)?;
         let (mut a, mut b) = (a.into_values(), b.into_values());
 
-        let mut c: Vec<Scalar> = a.par_iter().zip(&b).map(|(a, b)| a * b).collect();
+        let mut c = Vec::with_capacity(a.len());
+        c.par_extend(a.par_iter().copied());
+        multiply_each(&mut c, &b, None);
         kernels::natural_to_reversed(&mut c, &self.twiddles, true);
         for values in [&mut a, &mut b] {
             kernels::natural_to_reversed(values, &self.twiddles, true);
             self.twiddles.scale_by_coset(values);
             kernels::reversed_to_natural(values, &self.twiddles, false);
         }
-        a.par_iter_mut().zip(&b).for_each(|(a, b)| *a *= b);
+        multiply_each(&mut a, &b, None);
         kernels::natural_to_reversed(&mut a, &self.twiddles, true);
 
         // c holds n·c^, and a holds n³·g^j·d^_j, both bit-reversed; h overwrites b in natural order.
         let of_c = self.domain.size_inverse() * Scalar::TWO_INV;
         let of_d = of_c * self.domain.size_inverse().square();
         let bits = self.domain.log_size();
-        b.par_chunks_mut(CHUNK).enumerate().for_each(|(k, chunk)| {
-            let mut power = of_d * inverse_generator.pow_vartime([(k * CHUNK) as u64]);
-            for (j, h) in chunk.iter_mut().enumerate() {
-                let position = reverse(k * CHUNK + j, bits);
-                *h = c[position] * of_c - a[position] * power;
-                power *= inverse_generator;
+        let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(power * inverse_generator));
+        let powers: Vec<Scalar> = powers.take(CHUNK.min(b.len())).collect();
+        b.par_chunks_mut(CHUNK).enumerate().for_each_init(Vec::new, |d, (k, chunk)| {
+            let positions = (k * CHUNK..).take(chunk.len()).map(|j| reverse(j, bits));
+            d.clear();
+            for (h, position) in chunk.iter_mut().zip(positions) {
+                *h = c[position];
+                d.push(a[position]);
             }
+            let of_d = of_d * inverse_generator.pow_vartime([(k * CHUNK) as u64]);
+            combine_each((chunk, &of_c), (d, &powers, &of_d));
         });
         match b.pop() {
             Some(top) if bool::from(top.is_zero()) => Ok(b),

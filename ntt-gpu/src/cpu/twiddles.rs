@@ -4,7 +4,9 @@ use blstrs::Scalar;
 use ff::Field;
 use rayon::prelude::*;
 
+use super::pointwise::multiply_each;
 use crate::domain::CHUNK;
+use crate::ffi::vector::Factors;
 use crate::poly::reverse;
 use crate::{Domain, Error};
 
@@ -48,46 +50,29 @@ impl Twiddles {
         Self { table, generator }
     }
 
-    /// `table[j]`, or its inverse.
-    #[inline]
-    pub(super) fn get(&self, j: usize, inverse: bool) -> Scalar {
-        if !inverse { self.table[j] } else { self.inverse(j) }
-    }
-
-    /// `table[j]^-1`. In `[2^k, 2^(k+1))` the exponents are symmetric: `rev(j) + rev(j ^ (2^k - 1)) = n`, and `g^n = -1`.
-    #[inline]
-    fn inverse(&self, j: usize) -> Scalar {
-        match j.checked_ilog2() {
-            None => self.table[0],
-            Some(k) => -self.table[j ^ ((1 << k) - 1)],
-        }
+    /// The factors of the transforms with `ω`, or with `ω^-1`.
+    pub(super) fn factors(&self, inverse: bool) -> Factors<'_> {
+        Factors { table: &self.table, inverse }
     }
 
     /// Multiplies the element at each position `i` by `g^rev(i)`.
     pub(super) fn scale_by_coset(&self, values: &mut [Scalar]) {
         // Odd exponents stand in the upper half: rev(n/2 + i) = rev(i) + 1. (A domain of one element has no such half.)
         let (low, high) = values.split_at_mut(self.table.len());
-        let with = |half: &mut [Scalar], factor: Option<Scalar>| {
-            half.par_iter_mut().zip(&self.table).with_min_len(CHUNK).for_each(|(value, twiddle)| {
-                *value *= match factor {
-                    None => *twiddle,
-                    Some(factor) => twiddle * factor,
-                }
-            });
-        };
-        with(low, None);
-        with(high, Some(self.generator));
+        multiply_each(low, &self.table, None);
+        multiply_each(high, &self.table, Some(&self.generator));
     }
 
     /// Multiplies the element at each position `i` by `scale * g^-rev(i)`.
     pub(super) fn scale_by_inverse_coset(&self, values: &mut [Scalar], scale: Scalar) {
         let inverse = self.generator.invert().unwrap_or(Scalar::ZERO);
+        let factors = self.factors(true);
         let (low, high) = values.split_at_mut(self.table.len());
         for (half, factor) in [(low, scale), (high, scale * inverse)] {
             half.par_iter_mut()
                 .enumerate()
                 .with_min_len(CHUNK)
-                .for_each(|(i, value)| *value *= self.inverse(i) * factor);
+                .for_each(|(i, value)| *value *= factors.get(i) * factor);
         }
     }
 }
