@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use r1cs::CompiledCircuit;
-use thiserror::Error;
 
-use crate::Parameters;
 use crate::cpu::Cpu;
+use crate::cuda::{Cuda, Workshop};
 use crate::pipeline::Pipeline;
 use crate::shape::Densities;
+use crate::{Parameters, ProveError};
 
 /// The hardware that does a prover's work. One is chosen; none is ever replaced by another silently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,28 +23,22 @@ pub enum Backend {
     },
 }
 
-/// A backend that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the {backend:?} backend is not available: {reason}")]
-pub struct BackendError {
-    /// The backend.
-    pub backend: Backend,
-    /// Why not.
-    pub reason: String,
-}
-
 impl Backend {
-    /// The pipeline that proves one circuit under one set of parameters.
+    /// The pipeline that proves one circuit under one set of parameters, whose shape has been checked.
     pub(crate) fn open(
         self,
         circuit: Arc<CompiledCircuit>,
         densities: Densities,
-        parameters: Arc<Parameters>,
-    ) -> Result<Box<dyn Pipeline>, BackendError> {
+        parameters: &Arc<Parameters>,
+    ) -> Result<Box<dyn Pipeline>, ProveError> {
         match self {
-            Self::Cpu => Ok(Box::new(Cpu { circuit, densities, parameters })),
-            Self::Cuda { .. } => {
-                Err(BackendError { backend: self, reason: "this build proves on the CPU only".into() })
+            Self::Cpu => {
+                let parameters = parameters.clone();
+                Ok(Box::new(Cpu { circuit, densities, parameters }))
+            }
+            Self::Cuda { device } => {
+                let workshop = Workshop::open::<ProveError>(device, circuit)?;
+                Ok(Box::new(Cuda::with_parameters(workshop, parameters)?))
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Entry points by Filecoin's proof types: from vanilla proofs to verified proofs.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use assignment::{NativeWitnessError, StructuredCircuit, native_witness};
 use circuits::FilecoinCircuit;
@@ -13,7 +12,7 @@ use r1cs::{CompileError, CompiledCircuit};
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
-use crate::{Backend, BatchError, Parameters, Proof, ProveError, Proved, Prover};
+use crate::{Backend, BatchError, Parameters, Proof, ProveError, ProveManyError, Proved, Prover, ToxicWaste};
 
 /// A Filecoin proof that was not made.
 #[derive(Debug, Error)]
@@ -92,6 +91,13 @@ pub fn compile(name: CircuitName) -> Result<CompiledCircuit, FilecoinError> {
     CompiledCircuit::compile(&circuit).map_err(|source| FilecoinError::Compile { name, source })
 }
 
+fn check_circuit(name: CircuitName, circuit: &CompiledCircuit) -> Result<(), FilecoinError> {
+    match FilecoinCircuit::blank(name)?.id() == *circuit.id() {
+        true => Ok(()),
+        false => Err(FilecoinError::OtherCircuit { name, got: circuit.id().to_string() }),
+    }
+}
+
 impl FilecoinProver {
     /// A prover of `name`'s circuit, [compiled](compile) before.
     pub fn new(
@@ -100,10 +106,20 @@ impl FilecoinProver {
         parameters: Arc<Parameters>,
         backend: Backend,
     ) -> Result<Self, FilecoinError> {
-        if FilecoinCircuit::blank(name)?.id() != *circuit.id() {
-            return Err(FilecoinError::OtherCircuit { name, got: circuit.id().to_string() });
-        }
+        check_circuit(name, &circuit)?;
         let prover = Prover::new(circuit, parameters, backend).map_err(FilecoinError::Prover)?;
+        Ok(Self { name, prover: prover.verify_proofs(false) })
+    }
+
+    /// The same with **test parameters** from a trapdoor: see [`Prover::with_test_parameters`].
+    pub fn with_test_parameters(
+        name: CircuitName,
+        circuit: Arc<CompiledCircuit>,
+        waste: ToxicWaste,
+        backend: Backend,
+    ) -> Result<Self, FilecoinError> {
+        check_circuit(name, &circuit)?;
+        let prover = Prover::with_test_parameters(circuit, waste, backend).map_err(FilecoinError::Prover)?;
         Ok(Self { name, prover: prover.verify_proofs(false) })
     }
 
@@ -175,21 +191,18 @@ impl FilecoinProver {
     ) -> Result<Vec<Proved>, FilecoinError> {
         let circuits = FilecoinCircuit::all(self.name, partitions)?;
         let mut out = Vec::with_capacity(circuits.len());
-        for (partition, circuit) in circuits.into_iter().enumerate() {
-            let start = Instant::now();
-            let witness = {
-                let _span = tracing::info_span!("witness", partition).entered();
-                native_witness(&circuit)
-                    .map_err(|source| FilecoinError::Witness { partition, source: Box::new(source) })?
-            };
-            let elapsed = start.elapsed();
-            let mut proved = self
-                .prover
-                .prove(&witness, rng)
-                .map_err(|source| FilecoinError::Prove { partition, source })?;
-            proved.times.witness = Some(elapsed);
-            out.push(proved);
-        }
+        let witnesses = circuits.into_iter().enumerate().map(|(partition, circuit)| {
+            let _span = tracing::info_span!("witness", partition).entered();
+            native_witness(&circuit)
+        });
+        self.prover.prove_many(witnesses, rng, |proved| out.push(proved)).map_err(|error| match error {
+            ProveManyError::Witness { index, source } => {
+                FilecoinError::Witness { partition: index, source: Box::new(source) }
+            }
+            ProveManyError::Prove { index, source } => {
+                FilecoinError::Prove { partition: index, source: *source }
+            }
+        })?;
         let batch: Vec<(Proof, _)> =
             out.iter().map(|proved| (proved.proof, proved.public_inputs.clone())).collect();
         self.prover.verifying_key().verify_batch(&batch, rng)?;

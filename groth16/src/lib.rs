@@ -1,17 +1,18 @@
 //! Groth16 over BLS12-381 in Filecoin's file formats: setup, parameters, proving, verifying.
 //!
-//! - [`setup`] makes test parameters for a compiled circuit from a trapdoor ([`ToxicWaste`]).
+//! - [`setup`] makes test parameters for a compiled circuit from a trapdoor ([`ToxicWaste`]); [`setup_on`] does so on a device.
 //! - [`Parameters`] and [`VerifyingKey`] read and write Filecoin's `.params` and `.vk` files.
 //! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; [`prove_assignment`] proves
 //!   whatever a bellpepper-core circuit synthesised into a `ProvingAssignment`.
 //! - Feature `filecoin` adds the module `filecoin`: entry points by Filecoin's proof types.
 //! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
-#![forbid(unsafe_code)]
 
 mod backend;
 mod cpu;
+mod cuda;
 mod encoding;
 mod error;
+mod ffi;
 #[cfg(feature = "filecoin")]
 pub mod filecoin;
 mod files;
@@ -26,7 +27,7 @@ mod shape;
 mod source;
 mod verify;
 
-pub use backend::{Backend, BackendError};
+pub use backend::Backend;
 pub use encoding::PointError;
 pub use error::{KeyError, ParameterError, Section};
 pub use files::check_test_target;
@@ -34,8 +35,8 @@ pub use key::VerifyingKey;
 pub use parameters::{Parameters, ReadOptions};
 pub use pipeline::StageTimes;
 pub use proof::{Proof, ProofError, ProofPoint, PublicInputError, public_inputs_from_bytes};
-pub use prove::{ProveError, Proved, Prover, prove_assignment};
+pub use prove::{ProveError, ProveManyError, Proved, Prover, prove_assignment};
 pub use secret::{Randomness, ToxicWaste, ZeroSecret};
-pub use setup::{SetupError, setup};
+pub use setup::{SetupError, setup, setup_on};
 pub use shape::Shape;
 pub use verify::{BatchError, PreparedVerifyingKey, VerificationError};

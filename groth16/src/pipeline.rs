@@ -43,6 +43,8 @@ pub struct StageTimes {
     pub quotient: Option<Duration>,
     /// The five multi-scalar multiplications.
     pub msm: Option<Duration>,
+    /// What the device's own clock counted of the last three, where there is a device.
+    pub device: Option<Duration>,
     /// Verifying the finished proof.
     pub verify: Option<Duration>,
 }

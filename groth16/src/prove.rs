@@ -1,6 +1,7 @@
 //! Proving.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use assignment::{PackedError, PackedWitness, ProvingAssignment};
 use blstrs::Scalar;
@@ -9,11 +10,12 @@ use r1cs::{CheckError, CompiledCircuit};
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
+use crate::cuda::{self, Cuda, Workshop};
 use crate::pipeline::{Pipeline, Sums, timed};
 use crate::shape::Densities;
 use crate::{
-    Backend, BackendError, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness,
-    StageTimes, VerificationError, cpu,
+    Backend, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness, SetupError,
+    StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
 };
 
 /// A proof that was not made.
@@ -29,9 +31,15 @@ pub enum ProveError {
     /// The verifying key in the parameters is wrong.
     #[error("verifying key: {0}")]
     Key(#[from] KeyError),
-    /// The backend cannot be used.
+    /// The device is missing or failed.
     #[error(transparent)]
-    Backend(#[from] BackendError),
+    Device(#[from] gpu::Error),
+    /// The device's products are not the processor's.
+    #[error(transparent)]
+    Products(r1cs::device::DeviceError),
+    /// Making test parameters failed.
+    #[error("setup: {0}")]
+    Setup(#[from] SetupError),
     /// The assignment's values do not make a witness.
     #[error("the assignment is not a witness: {0}")]
     Packed(#[from] PackedError),
@@ -44,6 +52,50 @@ pub enum ProveError {
     /// The finished proof does not verify: the parameters are another circuit's of the same shape, or the arithmetic went wrong.
     #[error("the finished proof does not verify: {0}")]
     Verification(#[from] VerificationError),
+}
+
+impl From<r1cs::device::DeviceError> for ProveError {
+    fn from(error: r1cs::device::DeviceError) -> Self {
+        match error {
+            r1cs::device::DeviceError::Check(error) => Self::Witness(error),
+            r1cs::device::DeviceError::Device(error) => Self::Device(error),
+            error => Self::Products(error),
+        }
+    }
+}
+
+impl ProveError {
+    /// The device's error, where one lies beneath.
+    pub fn device(&self) -> Option<&gpu::Error> {
+        match self {
+            Self::Device(error)
+            | Self::Transform(ntt_gpu::Error::Device(error))
+            | Self::Sum(msm_gpu::Error::Device(error)) => Some(error),
+            Self::Setup(error) => error.device(),
+            _ => None,
+        }
+    }
+}
+
+/// Why not all of many proofs were made.
+#[derive(Debug, Error)]
+pub enum ProveManyError<E> {
+    /// A witness could not be made.
+    #[error("witness {index}: {source}")]
+    Witness {
+        /// Its place, from 0.
+        index: usize,
+        /// Why.
+        source: E,
+    },
+    /// A proof could not be made.
+    #[error("proof {index}: {source}")]
+    Prove {
+        /// Its place, from 0.
+        index: usize,
+        /// Why.
+        source: Box<ProveError>,
+    },
 }
 
 /// A finished proof.
@@ -66,7 +118,7 @@ pub struct Proved {
 /// ```
 #[derive(Debug)]
 pub struct Prover {
-    parameters: Arc<Parameters>,
+    vk: VerifyingKey,
     verifying_key: PreparedVerifyingKey,
     pipeline: Box<dyn Pipeline>,
     verify: bool,
@@ -82,14 +134,38 @@ impl Prover {
         let densities = Densities::of(&circuit);
         parameters.check_shape(&densities.shape(circuit.num_rows()))?;
         let verifying_key = PreparedVerifyingKey::new(&parameters.vk)?;
-        let pipeline = backend.open(circuit, densities, parameters.clone())?;
-        Ok(Self { parameters, verifying_key, pipeline, verify: true })
+        let pipeline = backend.open(circuit, densities, &parameters)?;
+        Ok(Self { vk: parameters.vk.clone(), verifying_key, pipeline, verify: true })
+    }
+
+    /// A prover with **test parameters** from a trapdoor, made where they are used: on a device they never leave it. They are those
+    /// of [`setup`](crate::setup).
+    pub fn with_test_parameters(
+        circuit: Arc<CompiledCircuit>,
+        waste: ToxicWaste,
+        backend: Backend,
+    ) -> Result<Self, ProveError> {
+        let Backend::Cuda { device } = backend else {
+            let parameters = Arc::new(crate::setup(&circuit, waste)?);
+            return Self::new(circuit, parameters, backend);
+        };
+        let workshop = Workshop::open::<ProveError>(device, circuit)?;
+        let (vk, srs) = cuda::setup(&workshop, &waste)?;
+        drop(waste);
+        let verifying_key = PreparedVerifyingKey::new(&vk)?;
+        let pipeline = Box::new(Cuda::with_srs(workshop, srs)?);
+        Ok(Self { vk, verifying_key, pipeline, verify: true })
     }
 
     /// Whether each proof is verified before it is returned: it is, unless turned off here.
     pub fn verify_proofs(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
+    }
+
+    /// The verifying key.
+    pub fn key(&self) -> &VerifyingKey {
+        &self.vk
     }
 
     /// The prepared verifying key.
@@ -115,7 +191,45 @@ impl Prover {
         let _span = tracing::info_span!("prove", aux = witness.num_aux()).entered();
         let (sums, times) = self.pipeline.sums(witness)?;
         let key = self.verify.then_some(&self.verifying_key);
-        finish(&self.parameters, &sums, &randomness, witness.inputs(), times, key)
+        finish(&self.vk, &sums, &randomness, witness.inputs(), times, key)
+    }
+}
+
+impl Prover {
+    /// Proofs with fresh randomness of witnesses as they come. While one is proved, the next is made on a thread of its own; no more
+    /// than two are in memory.
+    pub fn prove_many<E: Send>(
+        &self,
+        witnesses: impl Iterator<Item = Result<PackedWitness<Scalar>, E>> + Send,
+        rng: &mut (impl RngCore + CryptoRng),
+        mut proved: impl FnMut(Proved),
+    ) -> Result<(), ProveManyError<E>> {
+        std::thread::scope(|scope| {
+            // Without room of its own: a witness that is ready waits in the hands of its maker.
+            let (sender, receiver) = std::sync::mpsc::sync_channel(0);
+            scope.spawn(move || {
+                let mut witnesses = witnesses;
+                loop {
+                    let start = Instant::now();
+                    let Some(witness) = witnesses.next() else { return };
+                    let failed = witness.is_err();
+                    // A prover that gave up takes no more.
+                    if sender.send((witness, start.elapsed())).is_err() || failed {
+                        return;
+                    }
+                }
+            });
+            for (index, (witness, elapsed)) in receiver.into_iter().enumerate() {
+                let witness = witness.map_err(|source| ProveManyError::Witness { index, source })?;
+                let mut done = self
+                    .prove(&witness, rng)
+                    .map_err(|source| ProveManyError::Prove { index, source: source.into() })?;
+                done.times.witness = Some(elapsed);
+                assignment::reaper::defer(witness);
+                proved(done);
+            }
+            Ok(())
+        })
     }
 }
 
@@ -129,19 +243,19 @@ pub fn prove_assignment(
 ) -> Result<Proved, ProveError> {
     let _span = tracing::info_span!("prove", aux = assignment.aux().len()).entered();
     let (sums, inputs, times) = cpu::sums_of_assignment(assignment, parameters)?;
-    finish(parameters, &sums, &randomness, &inputs, times, verifying_key)
+    finish(&parameters.vk, &sums, &randomness, &inputs, times, verifying_key)
 }
 
 /// Puts a proof together and verifies it. `inputs` begin with ONE.
 fn finish(
-    parameters: &Parameters,
+    vk: &VerifyingKey,
     sums: &Sums,
     randomness: &Randomness,
     inputs: &[Scalar],
     mut times: StageTimes,
     verifying_key: Option<&PreparedVerifyingKey>,
 ) -> Result<Proved, ProveError> {
-    let (vk, r, s) = (&parameters.vk, randomness.r.get(), randomness.s.get());
+    let (r, s) = (randomness.r.get(), randomness.s.get());
     let a = sums.a + vk.alpha_g1 + vk.delta_g1 * r;
     let b_g1 = sums.b_g1 + vk.beta_g1 + vk.delta_g1 * s;
     let b = sums.b_g2 + vk.beta_g2 + vk.delta_g2 * s;

@@ -1,18 +1,22 @@
 //! Test parameters from a trapdoor.
 
+use std::sync::Arc;
+
 use blstrs::{G1Affine, G2Affine, Scalar};
 use ff::Field;
 use group::Curve as _;
 use group::prime::PrimeCurveAffine;
 use msm_gpu::cpu::FixedBase;
 use msm_gpu::{G1, G2};
+use ntt_gpu::Domain;
 use r1cs::{CompiledCircuit, Term};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::cuda::{self, Workshop};
 use crate::secret::{SecretVec, wipe};
 use crate::shape::Densities;
-use crate::{KeyError, Parameters, ToxicWaste, VerifyingKey};
+use crate::{Backend, KeyError, Parameters, ToxicWaste, VerifyingKey};
 
 /// Parameters that cannot be made.
 #[derive(Debug, Error)]
@@ -36,9 +40,96 @@ pub enum SetupError {
         /// `A` or `B`.
         query: &'static str,
     },
+    /// The device is missing or failed.
+    #[error(transparent)]
+    Device(#[from] gpu::Error),
+    /// A multiplication failed.
+    #[error("fixed-base multiplication: {0}")]
+    Sum(#[from] msm_gpu::Error),
     /// The trapdoor makes a key with which proofs mean nothing.
     #[error("verifying key: {0}")]
     Key(#[from] KeyError),
+}
+
+impl SetupError {
+    /// The device's error, where one lies beneath.
+    pub fn device(&self) -> Option<&gpu::Error> {
+        match self {
+            Self::Device(error)
+            | Self::Domain(ntt_gpu::Error::Device(error))
+            | Self::Sum(msm_gpu::Error::Device(error)) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The secrets of a setup and what follows from them for one domain. Wiped when dropped.
+pub(crate) struct Trapdoor {
+    pub(crate) alpha: Scalar,
+    pub(crate) beta: Scalar,
+    pub(crate) gamma: Scalar,
+    pub(crate) delta: Scalar,
+    pub(crate) tau: Scalar,
+    /// The vanishing polynomial at τ.
+    pub(crate) vanishing: Scalar,
+    pub(crate) over_gamma: Scalar,
+    pub(crate) over_delta: Scalar,
+}
+
+impl Drop for Trapdoor {
+    fn drop(&mut self) {
+        let Self { alpha, beta, gamma, delta, tau, vanishing, over_gamma, over_delta } = self;
+        for value in [alpha, beta, gamma, delta, tau, vanishing, over_gamma, over_delta] {
+            wipe(std::slice::from_mut(value));
+        }
+    }
+}
+
+impl Trapdoor {
+    pub(crate) fn new(waste: &ToxicWaste, domain: Domain) -> Result<Self, SetupError> {
+        domain.coset_generator()?;
+        let [alpha, beta, gamma, delta, tau] =
+            [&waste.alpha, &waste.beta, &waste.gamma, &waste.delta, &waste.tau].map(|secret| *secret.get());
+        let vanishing = domain.vanishing_at(&tau);
+        // Neither is zero.
+        let [over_gamma, over_delta] = [gamma, delta].map(|value| value.invert().unwrap_or(Scalar::ZERO));
+        let trapdoor = Self { alpha, beta, gamma, delta, tau, vanishing, over_gamma, over_delta };
+        match bool::from(vanishing.is_zero()) {
+            true => Err(SetupError::TauInDomain),
+            false => Ok(trapdoor),
+        }
+    }
+
+    /// The key with these points for the inputs.
+    pub(crate) fn verifying_key(&self, ic: Vec<G1Affine>) -> Result<VerifyingKey, KeyError> {
+        let in_g1 = |value: &Scalar| (G1Affine::generator() * value).to_affine();
+        let in_g2 = |value: &Scalar| (G2Affine::generator() * value).to_affine();
+        let vk = VerifyingKey {
+            alpha_g1: in_g1(&self.alpha),
+            beta_g1: in_g1(&self.beta),
+            beta_g2: in_g2(&self.beta),
+            gamma_g2: in_g2(&self.gamma),
+            delta_g1: in_g1(&self.delta),
+            delta_g2: in_g2(&self.delta),
+            ic,
+        };
+        vk.check()?;
+        Ok(vk)
+    }
+}
+
+/// [`setup`] on a backend, with the same result.
+pub fn setup_on(
+    circuit: &Arc<CompiledCircuit>,
+    waste: ToxicWaste,
+    backend: Backend,
+) -> Result<Parameters, SetupError> {
+    match backend {
+        Backend::Cpu => setup(circuit, waste),
+        Backend::Cuda { device } => {
+            cuda::parameters(&Workshop::open::<SetupError>(device, circuit.clone())?, &waste)
+        }
+    }
 }
 
 /// Parameters for a circuit from a trapdoor: **test parameters**, forgeable by whoever knows or guesses it.
@@ -49,26 +140,19 @@ pub fn setup(circuit: &CompiledCircuit, waste: ToxicWaste) -> Result<Parameters,
     let densities = Densities::of(circuit);
     let shape = densities.shape(circuit.num_rows());
     let domain = shape.domain()?;
-    domain.coset_generator()?;
     let span = tracing::info_span!("setup", rows = shape.rows, domain = domain.size()).entered();
 
-    let [alpha, beta, gamma, delta, tau] =
-        [&waste.alpha, &waste.beta, &waste.gamma, &waste.delta, &waste.tau].map(|secret| *secret.get());
-    let vanishing = domain.vanishing_at(&tau);
-    if bool::from(vanishing.is_zero()) {
-        return Err(SetupError::TauInDomain);
-    }
-    // Neither is zero.
-    let [over_gamma, over_delta] = [gamma, delta].map(|value| value.invert().unwrap_or(Scalar::ZERO));
+    let trapdoor = Trapdoor::new(&waste, domain)?;
+    let Trapdoor { alpha, beta, tau, vanishing, over_gamma, over_delta, .. } = &trapdoor;
 
     let g1 = FixedBase::<G1>::new(&G1Affine::generator(), shape.domain_size() + 3 * shape.aux);
-    let powers = SecretVec(powers(shape.domain_size() - 1, tau, vanishing * over_delta));
+    let powers = SecretVec(powers(shape.domain_size() - 1, *tau, vanishing * over_delta));
     let h = g1.multiply(&powers.0);
     drop(powers);
 
-    let columns = Columns::at_tau(circuit, SecretVec(domain.lagrange_at(&tau)));
+    let columns = Columns::at_tau(circuit, SecretVec(domain.lagrange_at(tau)));
     let inputs = shape.inputs;
-    let mut combined = SecretVec(columns.combine(alpha, beta));
+    let mut combined = SecretVec(columns.combine(*alpha, *beta));
     let (of_inputs, of_aux) = combined.0.split_at_mut(inputs);
     if let Some(index) = of_aux.par_iter().position_first(|value| bool::from(value.is_zero())) {
         return Err(SetupError::Unconstrained { index });
@@ -95,23 +179,11 @@ pub fn setup(circuit: &CompiledCircuit, waste: ToxicWaste) -> Result<Parameters,
     drop(query);
     drop(span);
 
-    let in_g1 = |value: &Scalar| (G1Affine::generator() * value).to_affine();
-    let in_g2 = |value: &Scalar| (G2Affine::generator() * value).to_affine();
-    let vk = VerifyingKey {
-        alpha_g1: in_g1(&alpha),
-        beta_g1: in_g1(&beta),
-        beta_g2: in_g2(&beta),
-        gamma_g2: in_g2(&gamma),
-        delta_g1: in_g1(&delta),
-        delta_g2: in_g2(&delta),
-        ic,
-    };
-    wipe(&mut [alpha, beta, gamma, delta, tau, vanishing, over_gamma, over_delta]);
-    vk.check()?;
+    let vk = trapdoor.verifying_key(ic)?;
     Ok(Parameters { vk, h, l, a, b_g1, b_g2 })
 }
 
-fn check_query(query: &'static str, values: &[Scalar]) -> Result<(), SetupError> {
+pub(crate) fn check_query(query: &'static str, values: &[Scalar]) -> Result<(), SetupError> {
     match values.par_iter().any(|value| bool::from(value.is_zero())) {
         true => Err(SetupError::VanishesAtTau { query }),
         false => Ok(()),

@@ -276,14 +276,6 @@ fn randomness_is_never_zero() {
 }
 
 #[test]
-fn a_missing_device_is_an_error() {
-    let circuit = Arc::new(compile(Cubic(3)));
-    let parameters = Arc::new(parameters(&circuit));
-    let error = Prover::new(circuit, parameters, Backend::Cuda { device: 0 }).unwrap_err();
-    assert!(matches!(error, ProveError::Backend(_)), "{error}");
-}
-
-#[test]
 fn a_key_in_parameters_is_checked_before_proving() {
     let circuit = Arc::new(compile(Cubic(3)));
     let mut parameters = parameters(&circuit);

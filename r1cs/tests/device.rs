@@ -60,13 +60,11 @@ fn device_products_match_cpu() {
             for steps in [(0, 1), (3, 60), (40, 300)] {
                 let synthetic = Synthetic { steps, bound, ..Synthetic::new(setup.rng.next_u64(), units) };
                 let circuit = Arc::new(CompiledCircuit::compile(&synthetic.blank()).unwrap());
-                let device =
-                    DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
+                let device = DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
                 let packed = witness(&synthetic);
                 for witness in [&packed, &all_dense(&packed)] {
                     let uploaded = DeviceWitness::upload(witness, &setup.pool, &setup.stream).unwrap();
-                    let [a, b] =
-                        device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap();
+                    let [a, b] = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap();
                     let [mut expected_a, mut expected_b, _] = circuit.products(witness).unwrap();
                     expected_a.resize(1 << circuit.domain_log2(), Scalar::ZERO);
                     expected_b.resize(1 << circuit.domain_log2(), Scalar::ZERO);

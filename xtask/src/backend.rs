@@ -16,27 +16,55 @@ pub struct Choice {
     pub name: &'static str,
     /// Why this one.
     pub reason: String,
+    /// The devices that it uses.
+    pub devices: Vec<String>,
 }
 
-/// The backend that the flag asks for. `cuda` is never replaced by the processor: where there is no device, it is refused.
-pub fn choose(flag: cli::Backend) -> Result<Choice, Failure> {
-    let cpu = |reason: &str| Ok(Choice { backend: Backend::Cpu, name: "cpu", reason: reason.into() });
+/// The backend that the flags ask for. `cuda` is never replaced by the processor: where there is no device, it is refused.
+pub fn choose(flag: cli::Backend, devices: &[u32]) -> Result<Choice, Failure> {
+    let cpu = |reason: String| Choice { backend: Backend::Cpu, name: "cpu", reason, devices: vec![] };
     match flag {
-        cli::Backend::Cpu => cpu("asked for"),
-        cli::Backend::Auto => cpu("this build has no device backend"),
-        cli::Backend::Cuda => {
-            Err(Failure::new(Kind::Device, "no CUDA device: this build has no device backend")
-                .at("--backend"))
-        }
+        cli::Backend::Cpu if devices.is_empty() => Ok(cpu("asked for".into())),
+        cli::Backend::Cpu => Err(Failure::unavailable("--device", "the CPU backend uses none")),
+        cli::Backend::Cuda => cuda(devices, "asked for".into()),
+        cli::Backend::Auto if !devices.is_empty() => cuda(devices, "a device was asked for".into()),
+        cli::Backend::Auto => match gpu::devices() {
+            Ok(_) => cuda(devices, "there is a device".into()),
+            Err(error) => Ok(cpu(error.to_string())),
+        },
     }
 }
 
-/// Refuses the flags of devices and budgets, which the CPU backend cannot honour.
-pub fn refuse_device_flags(flags: &cli::Prove) -> Result<(), Failure> {
+fn cuda(devices: &[u32], reason: String) -> Result<Choice, Failure> {
+    let device = match devices {
+        [] => 0,
+        [device] => *device,
+        _ => return Err(Failure::unavailable("--device", "proofs are not spread over several devices yet")),
+    };
+    let known = gpu::devices().map_err(|error| Failure::new(Kind::Device, error).at("--backend"))?;
+    let Some(info) = known.iter().find(|info| info.ordinal == device) else {
+        let count = known.len() as u32;
+        let error = gpu::Error::NoSuchDevice { ordinal: device, count };
+        return Err(Failure::new(Kind::Device, error).at("--device"));
+    };
+    let devices = vec![format!("{}: {}", info.ordinal, info.name)];
+    Ok(Choice { backend: Backend::Cuda { device }, name: "cuda", reason, devices })
+}
+
+/// How a failure of a device is reported.
+pub fn device_failure(error: &gpu::Error) -> Failure {
+    let kind = match error {
+        gpu::Error::OutOfMemory { .. } => Kind::Memory,
+        _ => Kind::Device,
+    };
+    Failure::new(kind, error).at("--backend")
+}
+
+/// Refuses the flags of budgets, which no backend honours yet.
+pub fn refuse_budgets(flags: &cli::Prove) -> Result<(), Failure> {
     let unavailable = [
-        ("--device", !flags.device.is_empty(), "no device backend is built in"),
-        ("--device-memory", flags.device_memory.is_some(), "no device backend is built in"),
-        ("--host-memory", flags.host_memory.is_some(), "the CPU backend keeps everything in memory"),
+        ("--device-memory", flags.device_memory.is_some(), "parameters are not streamed yet"),
+        ("--host-memory", flags.host_memory.is_some(), "parameters are not streamed yet"),
         ("--timeline", flags.timeline.is_some(), "traces are not implemented yet"),
     ];
     match unavailable.into_iter().find(|(_, given, _)| *given) {

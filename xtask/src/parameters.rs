@@ -8,13 +8,14 @@ use std::{
 };
 
 use circuits::{params_name, shape::CircuitName};
-use groth16::{ParameterError, Parameters, ReadOptions, Shape, ToxicWaste, VerifyingKey};
+use groth16::{Backend, ParameterError, Parameters, ReadOptions, Shape, ToxicWaste, VerifyingKey};
 use r1cs::CompiledCircuit;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, SeedableRng};
 use serde::Serialize;
 
 use crate::{
+    backend::device_failure,
     cache::CachedParameters,
     failure::{Failure, Kind, io_kind},
     memory,
@@ -39,10 +40,18 @@ pub enum ParamsKind {
     Ceremony,
 }
 
+/// Where parameters are before there is a prover.
+pub enum Held {
+    /// In memory.
+    Host(Arc<Parameters>),
+    /// Nowhere yet: the prover makes them where it uses them.
+    Trapdoor(ToxicWaste),
+}
+
 /// Parameters, where they came from, and what they cost.
 pub struct Chosen {
-    /// The parameters.
-    pub parameters: Arc<Parameters>,
+    /// The bytes of a file with them.
+    pub bytes: u64,
     /// Test or ceremony.
     pub kind: ParamsKind,
     /// Where they came from, for people.
@@ -54,11 +63,16 @@ pub struct Chosen {
 }
 
 /// A given file, the ceremony's file where there is one, or test parameters.
-pub fn choose(name: CircuitName, circuit: &CompiledCircuit, given: Option<&Path>) -> Result<Chosen, Failure> {
-    let shape = Shape::from(circuit);
+pub fn choose(
+    name: CircuitName,
+    circuit: &Arc<CompiledCircuit>,
+    given: Option<&Path>,
+    backend: Backend,
+) -> Result<(Held, Chosen), Failure> {
+    let shape = Shape::from(&**circuit);
     match given.map(Path::to_owned).or_else(|| ceremony_file(name)) {
         Some(path) => from_file(name, &path, &shape),
-        None => test_parameters(circuit, &shape),
+        None => test_parameters(circuit, &shape, backend),
     }
 }
 
@@ -70,7 +84,7 @@ fn ceremony_file(name: CircuitName) -> Option<PathBuf> {
 }
 
 /// Nobody vouches for the file, so that all its points are checked to be in the subgroup.
-fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<Chosen, Failure> {
+fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<(Held, Chosen), Failure> {
     let started = Instant::now();
     let bytes = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
     memory::ensure_available(bytes, "holding these parameters")
@@ -84,66 +98,88 @@ fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<Chosen, Fa
     let kind = if ceremony { ParamsKind::Ceremony } else { ParamsKind::Test };
     let key_file = path.with_extension("vk");
     if ceremony && key_file.exists() {
-        check_key(&parameters, &key_file)?;
+        check_key(&parameters.vk, &key_file)?;
     }
     let origin = path.display().to_string();
-    Ok(Chosen { parameters: Arc::new(parameters), kind, origin, setup: None, load: Some(started.elapsed()) })
+    let bytes = parameters.file_size();
+    let chosen = Chosen { bytes, kind, origin, setup: None, load: Some(started.elapsed()) };
+    Ok((Held::Host(Arc::new(parameters)), chosen))
 }
 
-/// That the parameters carry the verifying key of this file.
-pub fn check_key(parameters: &Parameters, key_file: &Path) -> Result<(), Failure> {
+/// That the parameters' verifying key is that of this file.
+pub fn check_key(of_parameters: &VerifyingKey, key_file: &Path) -> Result<(), Failure> {
     let key = VerifyingKey::read_file(key_file).map_err(|error| read_failure(key_file, &error))?;
-    if key != parameters.vk {
+    if key != *of_parameters {
         return Err(Failure::input("the verifying key is not that of the parameters").at(key_file.display()));
     }
     Ok(())
 }
 
-/// Test parameters from the fixed seed: from the cache, or made and put there, or made for this run.
-fn test_parameters(circuit: &CompiledCircuit, shape: &Shape) -> Result<Chosen, Failure> {
-    if file_size(shape) >= CACHE_LIMIT {
-        return made(circuit, "made for this run, too large for the cache".into());
+/// Test parameters from the fixed seed: from the cache, or made and put there, or made for this run, on a device by the prover.
+fn test_parameters(
+    circuit: &Arc<CompiledCircuit>,
+    shape: &Shape,
+    backend: Backend,
+) -> Result<(Held, Chosen), Failure> {
+    let bytes = file_size(shape);
+    let kind = ParamsKind::Test;
+    let made = |origin: String| {
+        let started = Instant::now();
+        let parameters = Arc::new(setup(circuit, Some(SEED), backend)?);
+        let chosen = Chosen { bytes, kind, origin, setup: Some(started.elapsed()), load: None };
+        Ok::<_, Failure>((parameters, chosen))
+    };
+    if bytes >= CACHE_LIMIT {
+        let origin = "made for this run, too large for the cache".into();
+        return match backend {
+            Backend::Cpu => made(origin).map(|(parameters, chosen)| (Held::Host(parameters), chosen)),
+            _ => {
+                let chosen = Chosen { bytes, kind, origin, setup: None, load: None };
+                Ok((Held::Trapdoor(trapdoor(Some(SEED))), chosen))
+            }
+        };
     }
     let cached = CachedParameters::lock(circuit.id(), SEED)?;
     let started = Instant::now();
     if let Some(parameters) = cached.load(shape) {
-        return Ok(Chosen {
-            parameters: Arc::new(parameters),
-            kind: ParamsKind::Test,
-            origin: cached.path().display().to_string(),
-            setup: None,
-            load: Some(started.elapsed()),
-        });
+        let origin = cached.path().display().to_string();
+        let chosen = Chosen { bytes, kind, origin, setup: None, load: Some(started.elapsed()) };
+        return Ok((Held::Host(Arc::new(parameters)), chosen));
     }
-    let chosen = made(circuit, format!("made now, kept in {}", cached.path().display()))?;
-    match cached.store(&chosen.parameters) {
-        Ok(()) => Ok(chosen),
-        // A full disk does not keep anyone from proving.
-        Err(failure) => {
-            tracing::warn!(%failure, "test parameters not cached");
-            Ok(Chosen { origin: "made for this run".into(), ..chosen })
-        }
+    let (parameters, mut chosen) = made(format!("made now, kept in {}", cached.path().display()))?;
+    // A full disk does not keep anyone from proving.
+    if let Err(failure) = cached.store(&parameters) {
+        tracing::warn!(%failure, "test parameters not cached");
+        chosen.origin = "made for this run".into();
     }
+    Ok((Held::Host(parameters), chosen))
 }
 
-fn made(circuit: &CompiledCircuit, origin: String) -> Result<Chosen, Failure> {
-    let started = Instant::now();
-    let parameters = Arc::new(setup(circuit, Some(SEED))?);
-    Ok(Chosen { parameters, kind: ParamsKind::Test, origin, setup: Some(started.elapsed()), load: None })
+fn trapdoor(seed: Option<u64>) -> ToxicWaste {
+    match seed {
+        Some(seed) => ToxicWaste::random(&mut ChaCha20Rng::seed_from_u64(seed)),
+        None => ToxicWaste::random(&mut OsRng),
+    }
 }
 
 /// Test parameters from a seed, or from fresh randomness that is forgotten.
-pub fn setup(circuit: &CompiledCircuit, seed: Option<u64>) -> Result<Parameters, Failure> {
-    let shape = Shape::from(circuit);
-    // The points, and the scalars that they are multiples of.
-    let scalars = 32 * (4 * shape.rows.next_power_of_two() + 6 * (shape.inputs + shape.aux)) as u64;
-    memory::ensure_available(file_size(&shape) + scalars, "making test parameters")?;
-    let waste = match seed {
-        Some(seed) => ToxicWaste::random(&mut ChaCha20Rng::seed_from_u64(seed)),
-        None => ToxicWaste::random(&mut OsRng),
+pub fn setup(
+    circuit: &Arc<CompiledCircuit>,
+    seed: Option<u64>,
+    backend: Backend,
+) -> Result<Parameters, Failure> {
+    let shape = Shape::from(&**circuit);
+    // The points, and on the processor the scalars that they are multiples of.
+    let scalars = match backend {
+        Backend::Cpu => 32 * (4 * shape.rows.next_power_of_two() + 6 * (shape.inputs + shape.aux)) as u64,
+        _ => 0,
     };
+    memory::ensure_available(file_size(&shape) + scalars, "making test parameters")?;
     let _progress = Progress::start("making test parameters", None);
-    groth16::setup(circuit, waste).map_err(|error| Failure::new(Kind::Internal, error).at("setup"))
+    groth16::setup_on(circuit, trapdoor(seed), backend).map_err(|error| match error.device() {
+        Some(error) => device_failure(error),
+        None => Failure::new(Kind::Internal, error).at("setup"),
+    })
 }
 
 /// The bytes of a parameter file of this shape.
@@ -165,7 +201,7 @@ pub fn read_failure(path: &Path, error: &ParameterError) -> Failure {
 impl Chosen {
     /// How the report names them.
     pub fn describe(&self) -> String {
-        let size = Size(self.parameters.file_size());
+        let size = Size(self.bytes);
         match self.kind {
             ParamsKind::Test => format!("test (forgeable), {size}, {}", self.origin),
             ParamsKind::Ceremony => format!("ceremony, {size}, {}", self.origin),

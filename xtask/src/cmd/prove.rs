@@ -9,7 +9,7 @@ use std::{
 
 use assignment::{NativeWitnessError, PackedWitness, StructuredCircuit, native_witness, reaper};
 use blstrs::Scalar;
-use groth16::{Proof, ProveError, Prover};
+use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, VerifyingKey};
 use r1cs::{CheckError, CompiledCircuit, Source};
 use rand_core::OsRng;
 
@@ -25,7 +25,7 @@ use crate::{
     failure::{Failure, Kind},
     files::{Outputs, with_suffix},
     memory::Meter,
-    parameters::{self, Chosen},
+    parameters::{self, Chosen, Held},
     progress::Progress,
     public_inputs,
     source::{self, Partition},
@@ -35,11 +35,11 @@ use crate::{
 pub fn run(flags: &Prove, console: Console) -> Outcome {
     let meter = Meter::start();
     let started = Instant::now();
-    backend::refuse_device_flags(flags)?;
+    backend::refuse_budgets(flags)?;
     if flags.sectors != 1 {
         return Err(Failure::unavailable("--sectors", "several sectors come with --synthetic"));
     }
-    let choice = backend::choose(flags.backend)?;
+    let choice = backend::choose(flags.backend, &flags.device)?;
 
     // Whatever is wrong with the input is said before anything expensive begins.
     let partitions = source::load(&flags.source)?;
@@ -48,17 +48,17 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         public_inputs::compare(&derived, &public_inputs::read(path)?)?;
     }
     let (circuit, compiled) = compiled_circuit(&partitions)?;
-    for partition in &partitions {
-        check(&circuit, partition)?;
+    // A device checks every row as it multiplies, faster than the processor could beforehand.
+    if choice.backend == Backend::Cpu {
+        partitions.iter().try_for_each(|partition| check(&circuit, partition))?;
     }
 
-    let chosen = parameters::choose(flags.source.circuit, &circuit, flags.params.as_deref())?;
+    let (held, mut chosen) =
+        parameters::choose(flags.source.circuit, &circuit, flags.params.as_deref(), choice.backend)?;
+    let prover = prover(circuit.clone(), held, choice.backend, &mut chosen)?;
     if let Some(path) = &flags.vk {
-        parameters::check_key(&chosen.parameters, path)?;
+        parameters::check_key(prover.key(), path)?;
     }
-    let prover = Prover::new(circuit.clone(), chosen.parameters.clone(), choice.backend)
-        .map_err(|error| prove_failure(0, &error))?
-        .verify_proofs(false);
     console.say(format_args!("ready after {:.2} s", started.elapsed().as_secs_f64()));
 
     let mut runs = Vec::new();
@@ -71,7 +71,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     reaper::flush();
 
     if let Some(path) = &flags.out {
-        write(path, &proofs, &chosen)?;
+        write(path, &proofs, prover.key())?;
     }
     let report = Report {
         flags,
@@ -99,6 +99,26 @@ fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, O
         CompiledCircuit::load_or_compile(&file, &first.circuit).map_err(|error| compile_failure(&error))?;
     let compiled = matches!(from, Source::Compiled { .. }).then(|| started.elapsed());
     Ok((Arc::new(circuit), compiled))
+}
+
+/// A prover with its parameters where it uses them. Proofs are verified together, not one by one.
+fn prover(
+    circuit: Arc<CompiledCircuit>,
+    held: Held,
+    backend: Backend,
+    chosen: &mut Chosen,
+) -> Result<Prover, Failure> {
+    let started = Instant::now();
+    let prover = match held {
+        Held::Host(parameters) => Prover::new(circuit, parameters, backend),
+        Held::Trapdoor(waste) => {
+            let _progress = Progress::start("making test parameters", None);
+            let prover = Prover::with_test_parameters(circuit, waste, backend);
+            chosen.setup = Some(started.elapsed());
+            prover
+        }
+    };
+    Ok(prover.map_err(|error| prove_failure(0, &error))?.verify_proofs(false))
 }
 
 /// That the witness satisfies the circuit: every relation by the native generators, every row by the matrices.
@@ -134,17 +154,18 @@ fn prove_all(
     let started = Instant::now();
     let mut stages = Stages::default();
     let mut proofs = Vec::with_capacity(partitions.len());
-    for partition in partitions {
-        let begun = Instant::now();
-        let witness = witness(partition)?;
-        stages.witness(begun.elapsed());
-        let proved =
-            prover.prove(&witness, &mut OsRng).map_err(|error| prove_failure(partition.k, &error))?;
-        reaper::defer(witness);
+    let witnesses = partitions.iter().map(witness);
+    let proved = |proved: Proved| {
         stages.add(&proved.times);
         proofs.push((proved.proof, proved.public_inputs));
         progress.advance(1);
-    }
+    };
+    prover.prove_many(witnesses, &mut OsRng, proved).map_err(|error| match error {
+        ProveManyError::Witness { source, .. } => source,
+        ProveManyError::Prove { index, source } => {
+            prove_failure(partitions.get(index).map_or(index, |partition| partition.k), &source)
+        }
+    })?;
     if verified {
         let begun = Instant::now();
         verify::verify(prover.verifying_key(), &proofs)?;
@@ -154,7 +175,7 @@ fn prove_all(
 }
 
 /// `P.proof`, `P.public.json` and `P.vk`, all or none.
-fn write(path: &Path, proofs: &[ProofAndInputs], chosen: &Chosen) -> Result<(), Failure> {
+fn write(path: &Path, proofs: &[ProofAndInputs], key: &VerifyingKey) -> Result<(), Failure> {
     let inputs: Vec<_> = proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
     let public = serde_json::to_vec(&public_inputs::to_hex(&inputs))
         .map_err(|error| Failure::new(Kind::Internal, error))?;
@@ -163,7 +184,7 @@ fn write(path: &Path, proofs: &[ProofAndInputs], chosen: &Chosen) -> Result<(), 
         proofs.iter().try_for_each(|(proof, _)| out.write_all(&proof.to_bytes()))
     })?;
     outputs.add(&with_suffix(path, "public.json"), |out| out.write_all(&public))?;
-    outputs.add(&with_suffix(path, "vk"), |out| chosen.parameters.vk.write(out))?;
+    outputs.add(&with_suffix(path, "vk"), |out| key.write(out))?;
     outputs.publish()
 }
 
@@ -176,10 +197,12 @@ fn check_failure(k: usize, error: &CheckError) -> Failure {
 }
 
 fn prove_failure(k: usize, error: &ProveError) -> Failure {
+    if let Some(error) = error.device() {
+        return backend::device_failure(error);
+    }
     let kind = match error {
         ProveError::Witness(error) => return check_failure(k, error),
         ProveError::Parameters(_) | ProveError::Key(_) => Kind::Input,
-        ProveError::Backend(_) => return Failure::new(Kind::Device, error).at("--backend"),
         ProveError::Verification(_) => Kind::Invalid,
         _ => Kind::Internal,
     };

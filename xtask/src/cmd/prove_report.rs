@@ -23,11 +23,6 @@ use crate::{
 pub struct Stages(StageTimes);
 
 impl Stages {
-    /// Time spent making a witness.
-    pub fn witness(&mut self, time: Duration) {
-        add(&mut self.0.witness, Some(time));
-    }
-
     /// Time spent verifying.
     pub fn verify(&mut self, time: Duration) {
         add(&mut self.0.verify, Some(time));
@@ -38,6 +33,8 @@ impl Stages {
         add(&mut self.0.products, times.products);
         add(&mut self.0.quotient, times.quotient);
         add(&mut self.0.msm, times.msm);
+        add(&mut self.0.device, times.device);
+        add(&mut self.0.witness, times.witness);
     }
 }
 
@@ -110,6 +107,8 @@ struct JsonRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     msm_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    device_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     verify_ms: Option<f64>,
     total_ms: f64,
 }
@@ -126,17 +125,18 @@ impl Report<'_> {
     /// The machine-readable report.
     pub fn json(&self) -> Json {
         let runs = self.runs.iter().map(|run| {
-            let StageTimes { witness, products, quotient, msm, verify } = run.stages.0;
-            let [witness_ms, products_ms, quotient_ms, msm_ms, verify_ms] =
-                [witness, products, quotient, msm, verify].map(|time| time.map(ms));
-            JsonRun { witness_ms, products_ms, quotient_ms, msm_ms, verify_ms, total_ms: ms(run.total) }
+            let StageTimes { witness, products, quotient, msm, device, verify } = run.stages.0;
+            let [witness_ms, products_ms, quotient_ms, msm_ms, device_ms, verify_ms] =
+                [witness, products, quotient, msm, device, verify].map(|time| time.map(ms));
+            let total_ms = ms(run.total);
+            JsonRun { witness_ms, products_ms, quotient_ms, msm_ms, device_ms, verify_ms, total_ms }
         });
         let inputs: Vec<_> = self.proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
         Json {
             circuit: self.flags.source.circuit.to_string(),
             backend: self.choice.name,
             backend_reason: self.choice.reason.clone(),
-            devices: Vec::new(),
+            devices: self.choice.devices.clone(),
             params_kind: self.chosen.kind,
             partitions: self.proofs.len(),
             constraints: self.circuit.num_constraints(),
@@ -191,6 +191,7 @@ impl Report<'_> {
         stage("products", |times| times.products);
         stage("quotient", |times| times.quotient);
         stage("msm", |times| times.msm);
+        stage("device clock", |times| times.device);
         stage("verify", |times| times.verify);
         console.field("total", format_args!("{:.1} ms{of}, from vanilla proof to proof", self.total_ms()));
         if let (Some(anonymous), Some(resident)) = (self.peaks.anonymous, self.peaks.resident) {

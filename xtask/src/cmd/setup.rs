@@ -1,6 +1,6 @@
 //! `setup`: test parameters and their verifying key.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use circuits::FilecoinCircuit;
 use groth16::check_test_target;
@@ -23,7 +23,7 @@ use crate::{
 /// Makes parameters from a seed or fresh randomness and writes `FILE.params` and `FILE.vk`.
 pub fn run(flags: &Setup, console: Console) -> Outcome {
     let meter = Meter::start();
-    let choice = backend::choose(flags.backend)?;
+    let choice = backend::choose(flags.backend, &[])?;
     let [params, vk] = ["params", "vk"].map(|suffix| with_suffix(&flags.out, suffix));
     for target in [&params, &vk] {
         check_test_target(target).map_err(|error| parameters::read_failure(target, &error))?;
@@ -31,7 +31,7 @@ pub fn run(flags: &Setup, console: Console) -> Outcome {
     let blank = FilecoinCircuit::blank(flags.circuit).map_err(|error| source::circuit_failure(&error))?;
     let started = Instant::now();
     let circuit = CompiledCircuit::compile(&blank).map_err(|error| compile_failure(&error))?;
-    let made = parameters::setup(&circuit, flags.seed)?;
+    let made = parameters::setup(&Arc::new(circuit), flags.seed, choice.backend)?;
     let setup_ms = millis(started);
 
     let progress = Progress::start("writing", None);
