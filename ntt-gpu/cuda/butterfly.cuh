@@ -10,33 +10,61 @@
 // x^n + 1, gives the transform over the coset g·H, at no cost.
 #include "fr.cuh"
 
-/// table[j], or its inverse. In [2^k, 2^(k+1)) the exponents mirror each other: table[j]·table[j ^ (2^k - 1)] = g^n = -1.
-template <bool INVERSE>
-__device__ __forceinline__ Fr twiddle(const Fr* __restrict__ table, uint32_t j) {
-    if (!INVERSE) return table[j];
-    const uint32_t mirror = j < 2 ? 0 : (0x80000000u >> __clz(j)) - 1;
-    const Fr z = table[j ^ mirror];
-    return j == 0 ? z : Fr::neg(z);
+/// Whether a multiplication is a call or stands in place. A pass from block 0 on has two kinds of rounds, which together
+/// overflow the instruction cache when every multiplication stands in place; elsewhere that is a little faster.
+enum class Code { CALLED, IN_PLACE };
+
+static __device__ __noinline__ Fr multiply(Fr a, Fr b) { return Fr::mul(a, b); }
+
+/// Keeps the compiler from interleaving the carry chains of several butterflies, for which it has too few predicates: it
+/// would move carries through registers. The number of warp slots is never 0, which the compiler cannot know.
+template <Code CODE>
+__device__ __forceinline__ bool fence() {
+    if (CODE == Code::CALLED) return true;
+    uint32_t slots;
+    asm volatile("mov.u32 %0, %%nwarpid;" : "=r"(slots));
+    return slots != 0;
 }
+
+/// The table of twiddles: 2^k entries, and after them -1.
+struct Table {
+    const Fr* entries;
+    uint32_t length;
+
+    /// z = table[j], or -z^-1 for the inverse. In [2^k, 2^(k+1)) the exponents mirror each other:
+    /// table[j]·table[j ^ (2^k - 1)] = g^n = -1. The inverse of table[0] = 1 has no mirror but the entry behind the table.
+    template <bool INVERSE>
+    __device__ __forceinline__ Fr get(uint32_t j) const {
+        if (!INVERSE) return entries[j];
+        return entries[j == 0 ? length : j ^ ((0x80000000u >> __clz(j)) - 1)];
+    }
+};
 
 /// What becomes of the results of a top-down butterfly next: they are multiplied, so that any value below 2^256 will do, or
 /// they are added, and have to be canonical.
 enum class Next { MULTIPLIED, ADDED };
 
-template <Next NEXT>
+/// Top down. u is canonical.
+template <bool INVERSE, Code CODE, Next NEXT>
 __device__ __forceinline__ void split(Fr& u, Fr& v, const Fr& z) {
-    const Fr t = Fr::mul(z, v);
-    v = NEXT == Next::ADDED ? u - t : Fr::sub_lazy(u, t);
-    u = NEXT == Next::ADDED ? u + t : Fr::add_lazy(u, t);
+    if (!fence<CODE>()) return;
+    const Fr t = CODE == Code::CALLED ? multiply(z, v) : Fr::mul(z, v);
+    const Fr sum = NEXT == Next::ADDED ? u + t : Fr::add_lazy(u, t);
+    const Fr difference = NEXT == Next::ADDED ? u - t : Fr::sub_lazy(u, t);
+    u = INVERSE ? difference : sum;
+    v = INVERSE ? sum : difference;
 }
 
+/// Bottom up. u and v are canonical, and so are the results.
+template <bool INVERSE, Code CODE>
 __device__ __forceinline__ void join(Fr& u, Fr& v, const Fr& z) {
-    const Fr difference = Fr::sub_lazy(u, v);
+    if (!fence<CODE>()) return;
+    const Fr difference = INVERSE ? Fr::sub_lazy(v, u) : Fr::sub_lazy(u, v);
     u = u + v;
-    v = Fr::mul(z, difference);
+    v = CODE == Code::CALLED ? multiply(z, difference) : Fr::mul(z, difference);
 }
 
-/// The butterfly of block 0, whose z is 1, is the same in both directions.
+/// The butterfly of block 0, whose z is 1, is the same in all directions. u and v are canonical, and so are the results.
 __device__ __forceinline__ void sum_and_difference(Fr& u, Fr& v) {
     const Fr t = v;
     v = u - t;
@@ -45,82 +73,82 @@ __device__ __forceinline__ void sum_and_difference(Fr& u, Fr& v) {
 
 /// The last `layers` of three layers, top down, on a block of eight; `node` is the number that the block has, or would
 /// have, in the first of the three.
-template <bool INVERSE>
-__device__ __forceinline__ void split_layers(Fr* x, const Fr* __restrict__ table, uint32_t node, uint32_t layers) {
+template <bool INVERSE, Code CODE>
+__device__ __forceinline__ void split_layers(Fr* x, const Table& table, uint32_t node, uint32_t layers) {
     if (layers >= 3) {
-        const Fr z = twiddle<INVERSE>(table, node);
-        split<Next::ADDED>(x[0], x[4], z);
-        split<Next::ADDED>(x[1], x[5], z);
-        split<Next::MULTIPLIED>(x[2], x[6], z);
-        split<Next::MULTIPLIED>(x[3], x[7], z);
+        const Fr z = table.get<INVERSE>(node);
+        split<INVERSE, CODE, Next::ADDED>(x[0], x[4], z);
+        split<INVERSE, CODE, Next::ADDED>(x[1], x[5], z);
+        split<INVERSE, CODE, Next::MULTIPLIED>(x[2], x[6], z);
+        split<INVERSE, CODE, Next::MULTIPLIED>(x[3], x[7], z);
     }
     if (layers >= 2) {
         GPU_UNROLL
         for (int half = 0; half < 2; half++) {
-            const Fr z = twiddle<INVERSE>(table, 2 * node + half);
+            const Fr z = table.get<INVERSE>(2 * node + half);
             Fr* y = x + 4 * half;
-            split<Next::ADDED>(y[0], y[2], z);
-            split<Next::MULTIPLIED>(y[1], y[3], z);
+            split<INVERSE, CODE, Next::ADDED>(y[0], y[2], z);
+            split<INVERSE, CODE, Next::MULTIPLIED>(y[1], y[3], z);
         }
     }
     GPU_UNROLL
     for (int pair = 0; pair < 4; pair++) {
-        split<Next::ADDED>(x[2 * pair], x[2 * pair + 1], twiddle<INVERSE>(table, 4 * node + pair));
+        split<INVERSE, CODE, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(4 * node + pair));
     }
 }
 
 /// The last `layers` of three layers, bottom up: the transpose of `split_layers`.
-template <bool INVERSE>
-__device__ __forceinline__ void join_layers(Fr* x, const Fr* __restrict__ table, uint32_t node, uint32_t layers) {
+template <bool INVERSE, Code CODE>
+__device__ __forceinline__ void join_layers(Fr* x, const Table& table, uint32_t node, uint32_t layers) {
     GPU_UNROLL
     for (int pair = 0; pair < 4; pair++) {
-        join(x[2 * pair], x[2 * pair + 1], twiddle<INVERSE>(table, 4 * node + pair));
+        join<INVERSE, CODE>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(4 * node + pair));
     }
     if (layers >= 2) {
         GPU_UNROLL
         for (int half = 0; half < 2; half++) {
-            const Fr z = twiddle<INVERSE>(table, 2 * node + half);
+            const Fr z = table.get<INVERSE>(2 * node + half);
             Fr* y = x + 4 * half;
-            join(y[0], y[2], z);
-            join(y[1], y[3], z);
+            join<INVERSE, CODE>(y[0], y[2], z);
+            join<INVERSE, CODE>(y[1], y[3], z);
         }
     }
     if (layers >= 3) {
-        const Fr z = twiddle<INVERSE>(table, node);
+        const Fr z = table.get<INVERSE>(node);
         GPU_UNROLL
-        for (int i = 0; i < 4; i++) join(x[i], x[i + 4], z);
+        for (int i = 0; i < 4; i++) join<INVERSE, CODE>(x[i], x[i + 4], z);
     }
 }
 
 /// Three layers from block 0 on, where seven of the twelve multiplications are by 1.
 template <bool INVERSE>
-__device__ __forceinline__ void split_layers_at_zero(Fr* x, const Fr* __restrict__ table) {
+__device__ __forceinline__ void split_layers_at_zero(Fr* x, const Table& table) {
     GPU_UNROLL
     for (int i = 0; i < 4; i++) sum_and_difference(x[i], x[i + 4]);
     sum_and_difference(x[0], x[2]);
     sum_and_difference(x[1], x[3]);
-    const Fr z = twiddle<INVERSE>(table, 1);
-    split<Next::ADDED>(x[4], x[6], z);
-    split<Next::MULTIPLIED>(x[5], x[7], z);
+    const Fr z = table.get<INVERSE>(1);
+    split<INVERSE, Code::CALLED, Next::ADDED>(x[4], x[6], z);
+    split<INVERSE, Code::CALLED, Next::MULTIPLIED>(x[5], x[7], z);
     sum_and_difference(x[0], x[1]);
     GPU_UNROLL
     for (int pair = 1; pair < 4; pair++) {
-        split<Next::ADDED>(x[2 * pair], x[2 * pair + 1], twiddle<INVERSE>(table, pair));
+        split<INVERSE, Code::CALLED, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(pair));
     }
 }
 
 template <bool INVERSE>
-__device__ __forceinline__ void join_layers_at_zero(Fr* x, const Fr* __restrict__ table) {
+__device__ __forceinline__ void join_layers_at_zero(Fr* x, const Table& table) {
     sum_and_difference(x[0], x[1]);
     GPU_UNROLL
     for (int pair = 1; pair < 4; pair++) {
-        join(x[2 * pair], x[2 * pair + 1], twiddle<INVERSE>(table, pair));
+        join<INVERSE, Code::CALLED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(pair));
     }
     sum_and_difference(x[0], x[2]);
     sum_and_difference(x[1], x[3]);
-    const Fr z = twiddle<INVERSE>(table, 1);
-    join(x[4], x[6], z);
-    join(x[5], x[7], z);
+    const Fr z = table.get<INVERSE>(1);
+    join<INVERSE, Code::CALLED>(x[4], x[6], z);
+    join<INVERSE, Code::CALLED>(x[5], x[7], z);
     GPU_UNROLL
     for (int i = 0; i < 4; i++) sum_and_difference(x[i], x[i + 4]);
 }

@@ -45,12 +45,17 @@ struct ntt_pass {
     uint32_t store;
     uint32_t bottom_up;
     uint32_t inverse;
+    /// log2 of the entries of `table` before its -1.
+    uint32_t log_table;
+    /// Whether the bit-reversed side, the input of a bottom-up first pass or the output of a top-down last one, stands in
+    /// natural order. `from` and `to` are then different.
+    uint32_t reorder;
     Fr scale;
     Fr scale_minuend;
 };
 
-constexpr int PASS_MAX_THREADS = 256;
-constexpr int PASS_BLOCKS_PER_MULTIPROCESSOR = 2;
+constexpr int PASS_MAX_THREADS = 128;
+constexpr int PASS_BLOCKS_PER_MULTIPROCESSOR = 4;
 
 /// The two halves of an element lie in two planes, so that a warp's 16-byte accesses are contiguous; the low bits are mixed
 /// with higher ones against bank conflicts where threads are eight rows apart.
@@ -94,21 +99,31 @@ struct Place {
     __device__ __forceinline__ uint32_t row(int i) const { return first + (static_cast<uint32_t>(i) << log_stride); }
 };
 
-static __device__ __forceinline__ Fr pass_load(const ntt_pass& pass, uint64_t position) {
-    const Fr x = pass.from[position];
+/// Where the element of a bit-reversed position lies.
+static __device__ __forceinline__ uint32_t reversed_side(const ntt_pass& pass, bool reversed, uint32_t position) {
+    return reversed && pass.reorder && pass.log_size > 0 ? __brev(position) >> (32 - pass.log_size) : position;
+}
+
+static __device__ __forceinline__ Fr pass_load(const ntt_pass& pass, uint32_t position) {
+    const uint32_t at = reversed_side(pass, pass.bottom_up, position);
+    const Fr x = pass.from[at];
     if (pass.load == LOAD_PLAIN) return x;
-    return Fr::mul(pass.load == LOAD_PRODUCT ? pass.factor[position] : pass.table[position], x);
+    return multiply(pass.load == LOAD_PRODUCT ? pass.factor[at] : pass.table[position], x);
 }
 
-static __device__ __forceinline__ void pass_store(const ntt_pass& pass, uint64_t position, Fr x) {
-    if (pass.store == STORE_COSET) x = Fr::mul(twiddle<true>(pass.table, static_cast<uint32_t>(position)), x);
-    if (pass.store != STORE_PLAIN) x = Fr::mul(pass.scale, x);
-    if (pass.store == STORE_DIFFERENCE) x = Fr::mul(pass.scale_minuend, pass.minuend[position]) - x;
-    pass.to[position] = x;
+static __device__ __forceinline__ void pass_store(const ntt_pass& pass, uint32_t position, Fr x) {
+    const uint32_t at = reversed_side(pass, !pass.bottom_up, position);
+    // The table has -g^-rev(position).
+    if (pass.store == STORE_COSET) x = Fr::neg(multiply(Table{pass.table, 1u << pass.log_table}.get<true>(position), x));
+    if (pass.store != STORE_PLAIN) x = multiply(pass.scale, x);
+    if (pass.store == STORE_DIFFERENCE) x = multiply(pass.scale_minuend, pass.minuend[at]) - x;
+    pass.to[at] = x;
 }
 
-template <bool BOTTOM_UP, bool INVERSE>
+/// `FROM_ZERO`: the pass begins at block 0 of the first layer, whose first round has a form of its own.
+template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO>
 __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESSOR) ntt_pass_kernel(const __grid_constant__ ntt_pass pass) {
+    constexpr Code CODE = FROM_ZERO ? Code::CALLED : Code::IN_PLACE;
     extern __shared__ uint4 shared[];
     const uint32_t elements = 8u << pass.log_threads;
     const Tile tile{shared, shared + elements};
@@ -117,22 +132,25 @@ __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESS
     const uint32_t column = threadIdx.x & ((1u << log_columns) - 1);
     const uint32_t lane = threadIdx.x >> log_columns;
     const uint32_t log_inner = pass.log_size - pass.above - pass.layers;
-    const uint64_t flat = (static_cast<uint64_t>(blockIdx.x) << log_columns) + column;
-    const uint32_t outer = static_cast<uint32_t>(flat >> log_inner);
-    const uint64_t origin = (static_cast<uint64_t>(outer) << (log_inner + pass.layers)) + (flat & ((1ull << log_inner) - 1));
+    // Neighbouring columns. Where the other side is permuted, columns whose numbers differ in the highest bits instead: their
+    // elements are neighbours there.
+    const uint32_t flat = pass.reorder ? (column << (pass.log_size - pass.layers - log_columns)) + blockIdx.x
+                                       : (blockIdx.x << log_columns) + column;
+    const uint32_t outer = flat >> log_inner;
+    const uint32_t origin = (outer << (log_inner + pass.layers)) + (flat & ((1u << log_inner) - 1));
     const uint32_t base = (pass.coset << pass.above) + outer;
-    const bool from_zero = pass.above == 0 && pass.coset == 0;
 
-    const auto position = [&](uint32_t row) { return origin + (static_cast<uint64_t>(row) << log_inner); };
+    const auto position = [&](uint32_t row) { return origin + (row << log_inner); };
     const auto index = [&](uint32_t row) { return (row << log_columns) + column; };
 
+    const Table table{pass.table, 1u << pass.log_table};
     const uint32_t last = (pass.layers - 1) / 3 * 3;
     uint32_t top = BOTTOM_UP ? last : 0;
     Place place(pass, top, base, lane);
     Fr x[8];
     if (pass.load == LOAD_PLAIN) {
         GPU_UNROLL
-        for (int i = 0; i < 8; i++) x[i] = pass.from[position(place.row(i))];
+        for (int i = 0; i < 8; i++) x[i] = pass.from[reversed_side(pass, BOTTOM_UP, position(place.row(i)))];
     } else {
         // Through the thread's own slots of the tile: one copy of the code, not eight.
 #pragma unroll 1
@@ -143,12 +161,12 @@ __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESS
 
 #pragma unroll 1
     while (true) {
-        if (from_zero && top == 0 && place.layers == 3) {
-            if (BOTTOM_UP) join_layers_at_zero<INVERSE>(x, pass.table);
-            else split_layers_at_zero<INVERSE>(x, pass.table);
+        if (FROM_ZERO && top == 0 && place.layers == 3) {
+            if (BOTTOM_UP) join_layers_at_zero<INVERSE>(x, table);
+            else split_layers_at_zero<INVERSE>(x, table);
         } else {
-            if (BOTTOM_UP) join_layers<INVERSE>(x, pass.table, place.node, place.layers);
-            else split_layers<INVERSE>(x, pass.table, place.node, place.layers);
+            if (BOTTOM_UP) join_layers<INVERSE, CODE>(x, table, place.node, place.layers);
+            else split_layers<INVERSE, CODE>(x, table, place.node, place.layers);
         }
         if (top == (BOTTOM_UP ? 0 : last)) break;
         // A thread overwrites only slots that it alone has read, so one barrier for each exchange is enough.
@@ -163,7 +181,7 @@ __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESS
 
     if (pass.store == STORE_PLAIN) {
         GPU_UNROLL
-        for (int i = 0; i < 8; i++) pass.to[position(place.row(i))] = x[i];
+        for (int i = 0; i < 8; i++) pass.to[reversed_side(pass, !BOTTOM_UP, position(place.row(i)))] = x[i];
     } else {
         GPU_UNROLL
         for (int i = 0; i < 8; i++) tile.put(index(place.row(i)), x[i]);

@@ -2,24 +2,30 @@
 #include "pass.cuh"
 #include "status.cuh"
 
-template <bool BOTTOM_UP, bool INVERSE>
+template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO>
 static gpu_status launch(const ntt_pass& pass, cudaStream_t stream) {
     const uint32_t threads = 1u << pass.log_threads;
     const size_t shared_bytes = 8 * sizeof(Fr) * threads;
-    const auto kernel = ntt_pass_kernel<BOTTOM_UP, INVERSE>;
+    const auto kernel = ntt_pass_kernel<BOTTOM_UP, INVERSE, FROM_ZERO>;
     GPU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
     kernel<<<static_cast<uint32_t>(pass.tiles), threads, shared_bytes, stream>>>(pass);
     GPU_TRY_LAUNCH("ntt_pass_kernel");
     return gpu_ok();
 }
 
+template <bool BOTTOM_UP>
+static gpu_status choose(const ntt_pass& pass, cudaStream_t stream) {
+    const bool from_zero = pass.above == 0 && pass.coset == 0;
+    if (pass.inverse) {
+        return from_zero ? launch<BOTTOM_UP, true, true>(pass, stream) : launch<BOTTOM_UP, true, false>(pass, stream);
+    }
+    return from_zero ? launch<BOTTOM_UP, false, true>(pass, stream) : launch<BOTTOM_UP, false, false>(pass, stream);
+}
+
 /// Runs one pass. `pass->log_size >= 3`, `3 <= pass->layers <= 9`, `layers - 3 <= log_threads <= log_size - 3`.
 extern "C" gpu_status ntt_run_pass(const ntt_pass* pass, void* stream_pointer) {
     const cudaStream_t stream = static_cast<cudaStream_t>(stream_pointer);
-    if (pass->bottom_up) {
-        return pass->inverse ? launch<true, true>(*pass, stream) : launch<true, false>(*pass, stream);
-    }
-    return pass->inverse ? launch<false, true>(*pass, stream) : launch<false, false>(*pass, stream);
+    return pass->bottom_up ? choose<true>(*pass, stream) : choose<false>(*pass, stream);
 }
 
 /// At most four elements, by one thread.
@@ -27,16 +33,17 @@ template <bool INVERSE>
 static __global__ void ntt_tiny_kernel(const __grid_constant__ ntt_pass pass) {
     Fr x[4];
     const uint32_t size = 1u << pass.log_size;
+    const Table table{pass.table, 1u << pass.log_table};
     for (uint32_t i = 0; i < size; i++) x[i] = pass_load(pass, i);
     for (uint32_t step = 0; step < pass.log_size; step++) {
         const uint32_t layer = pass.bottom_up ? pass.log_size - 1 - step : step;
         const uint32_t half = size >> (layer + 1);
         for (uint32_t block = 0; block < (1u << layer); block++) {
-            const Fr z = twiddle<INVERSE>(pass.table, (pass.coset << layer) + block);
+            const Fr z = table.get<INVERSE>((pass.coset << layer) + block);
             for (uint32_t i = 0; i < half; i++) {
                 Fr &u = x[2 * half * block + i], &v = x[2 * half * block + half + i];
-                if (pass.bottom_up) join(u, v, z);
-                else split<Next::ADDED>(u, v, z);
+                if (pass.bottom_up) join<INVERSE, Code::CALLED>(u, v, z);
+                else split<INVERSE, Code::CALLED, Next::ADDED>(u, v, z);
             }
         }
     }

@@ -26,6 +26,8 @@ struct Pass {
     store: u32,
     bottom_up: u32,
     inverse: u32,
+    log_table: u32,
+    reorder: u32,
     scale: Element,
     scale_minuend: Element,
 }
@@ -85,13 +87,16 @@ pub(crate) struct Layers {
     pub(crate) bottom_up: bool,
     pub(crate) inverse: bool,
     pub(crate) coset: bool,
+    /// Whether the side in bit-reversed order stands in natural order in memory: only where `from` and `to` differ, the
+    /// bit-reversed side is that of this pass, and no layers are below.
+    pub(crate) reorder: bool,
 }
 
 /// log2 of the threads of a block: as many as registers allow, fewer where the blocks would not fill the device.
 fn log_threads(layers: &Layers) -> u32 {
-    const MOST: u32 = 8;
+    const MOST: u32 = 7;
     let least = (layers.count - 3).max(5.min(layers.log_size - 3));
-    layers.log_size.saturating_sub(11).clamp(least, MOST)
+    layers.log_size.saturating_sub(12).clamp(least, MOST)
 }
 
 /// Queues one pass: `to` receives the layers applied to `from`, or to itself.
@@ -122,6 +127,9 @@ pub(crate) fn run_pass(
         store: 0,
         bottom_up: layers.bottom_up.into(),
         inverse: layers.inverse.into(),
+        // One entry is the -1 behind the table.
+        log_table: table.len().saturating_sub(1).max(1).ilog2(),
+        reorder: layers.reorder.into(),
         scale: Element(Fr::zeroed()),
         scale_minuend: Element(Fr::zeroed()),
     };
@@ -159,12 +167,15 @@ pub(crate) fn run_pass(
         }
     }
     let needed = if whole_table { size } else { (size / 2).max(1) };
-    if table.len() < needed {
+    if table.len() <= needed {
         return Err(Error::Length {
             what: "the table of twiddles",
-            expected: needed as u64,
+            expected: needed as u64 + 1,
             got: table.len() as u64,
         });
+    }
+    if layers.reorder && pass.from == pass.to.cast_const() {
+        return Err(Error::Length { what: "buffers that a pass reorders between", expected: 2, got: 1 });
     }
     let raw_stream = stream.raw()?;
     if tiny {
@@ -177,9 +188,10 @@ pub(crate) fn run_pass(
     unsafe { raw::ntt_run_pass(&pass, raw_stream) }.into_result()
 }
 
-/// Queues filling a table: entry `j` becomes `g^rev(j)`, where `steps[k] = g^rev(2^k)` and the length is `2^steps.len()`.
+/// Queues filling a table: entry `j` becomes `g^rev(j)`, where `steps[k] = g^rev(2^k)` and the length is
+/// `2^steps.len() + 1`: the last entry becomes -1.
 pub(crate) fn fill_table(stream: &Stream, table: &Write<'_, Fr>, steps: &[Fr]) -> Result<(), Error> {
-    let expected = 1_u64 << steps.len();
+    let expected = (1_u64 << steps.len()) + 1;
     if table.len() as u64 != expected {
         return Err(Error::Length { what: "the table of twiddles", expected, got: table.len() as u64 });
     }

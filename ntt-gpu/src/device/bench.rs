@@ -130,7 +130,7 @@ pub fn multiply(device: &Device, pool: &Pool, rng: &mut impl RngCore) -> Result<
     Ok(summary("Fr multiply, canonical", LOG_SIZE, &times, f64::from(STEPS) * 2f64.powi(LOG_SIZE as i32)))
 }
 
-/// Transforms over the domain, in place: both orders, and natural to natural, which is one of them and the permutation.
+/// Transforms over the domain: in place from both orders, and from natural to natural order.
 pub fn transforms(
     device: &Device,
     pool: &Pool,
@@ -158,8 +158,7 @@ pub fn transforms(
         measure(&stream, repetitions, &mut sets, reversed, |poly| ntt.inverse(&stream, poly).map(drop))?;
     lines.push(summary("inverse NTT bit-reversed to natural", log_size, &times, multiplications));
     let times = measure(&stream, repetitions, &mut sets, natural, |poly| {
-        let values = ntt.forward(&stream, poly)?;
-        ntt.reorder(&stream, values).map(drop)
+        ntt.forward_in_order(&stream, poly).map(drop)
     })?;
     lines.push(summary("NTT natural to natural", log_size, &times, multiplications));
     Ok(lines)

@@ -1,7 +1,7 @@
 //! Transforms on a CUDA device, by the same formulas and names as [`crate::cpu`].
 //!
-//! Vectors are [`Polynomial`]s in device memory; every transform works in place and flips the order, and
-//! [`Ntt::reorder`] restores one. Up to nine layers are done each time the vector is read and written. Twiddles come from
+//! Vectors are [`Polynomial`]s in device memory; a transform works in place and flips the order, or goes from natural to natural
+//! order by way of a second vector, at the same speed. Up to nine layers are done each time the vector is read and written. Twiddles come from
 //! one table in bit-reversed order ([`Ntt::new`]); a transform over the coset starts one block further in that table, so that
 //! top down from coefficients, or bottom up to coefficients, it costs no more than one over the domain.
 
@@ -10,13 +10,15 @@ mod quotient;
 
 pub mod bench;
 
+use std::ops::Range;
+
 use blstrs::Scalar;
 use ff::Field;
 use gpu::{DeviceBuffer, Fr, Pool, Stream};
 
 use crate::ffi::{self, Layers, Load, Store};
 use crate::poly::reverse;
-use crate::{Coefficients, CosetEvaluations, Domain, Error, Evaluations, Order};
+use crate::{Basis, Coefficients, CosetEvaluations, Domain, Error, Evaluations, Order};
 
 pub use polynomial::Polynomial;
 
@@ -48,7 +50,7 @@ impl Ntt {
         if domain.log_size() > Self::MAX_LOG_SIZE {
             return Err(Error::DeviceDomain { log_size: domain.log_size(), limit: Self::MAX_LOG_SIZE });
         }
-        let mut table = pool.allocate(1 << log_entries, stream)?;
+        let mut table = pool.allocate((1 << log_entries) + 1, stream)?;
         // rev over log2 n bits; g is a primitive 2n-th root of unity. The domain exists up to 2^31.
         let bits = domain.log_size();
         let generator = domain.coset_generator()?;
@@ -67,56 +69,83 @@ impl Ntt {
     pub fn forward<O: Order>(
         &self,
         stream: &Stream,
-        mut poly: Polynomial<Coefficients, O>,
+        poly: Polynomial<Coefficients, O>,
     ) -> Result<Polynomial<Evaluations, O::Flipped>, Error> {
-        self.in_place::<O>(
-            stream,
-            &mut poly,
-            Direction { inverse: false, coset: false },
-            Load::Plain,
-            Store::Plain,
-        )?;
-        Ok(poly.relabel())
+        self.in_place(stream, &Transform::FORWARD, poly)
     }
 
     /// Values to coefficients: `x_j = (1/n) Σ_k X_k ω^(-jk)`.
     pub fn inverse<O: Order>(
         &self,
         stream: &Stream,
-        mut poly: Polynomial<Evaluations, O>,
+        poly: Polynomial<Evaluations, O>,
     ) -> Result<Polynomial<Coefficients, O::Flipped>, Error> {
-        let store = Store::Scaled(Fr(self.size_inverse));
-        self.in_place::<O>(stream, &mut poly, Direction { inverse: true, coset: false }, Load::Plain, store)?;
-        Ok(poly.relabel())
+        self.in_place(stream, &Transform { store: self.divide(), ..Transform::INVERSE }, poly)
     }
 
     /// Coefficients to values on the coset: `X_k = Σ_j x_j (g ω^k)^j`.
     pub fn coset_forward<O: Order>(
         &self,
         stream: &Stream,
-        mut poly: Polynomial<Coefficients, O>,
+        poly: Polynomial<Coefficients, O>,
     ) -> Result<Polynomial<CosetEvaluations, O::Flipped>, Error> {
         // Bottom up the table's second block would put the powers of g on the outputs, so they go on the inputs by hand.
-        let (coset, load) = if O::REVERSED { (false, Load::Coset) } else { (true, Load::Plain) };
-        self.in_place::<O>(stream, &mut poly, Direction { inverse: false, coset }, load, Store::Plain)?;
-        Ok(poly.relabel())
+        let by_hand = Transform { load: Load::Coset, ..Transform::FORWARD };
+        self.in_place(stream, if O::REVERSED { &by_hand } else { &Transform::COSET_FORWARD }, poly)
     }
 
     /// Values on the coset to coefficients: `x_j = (g^-j / n) Σ_k X_k ω^(-jk)`.
     pub fn coset_inverse<O: Order>(
         &self,
         stream: &Stream,
-        mut poly: Polynomial<CosetEvaluations, O>,
+        poly: Polynomial<CosetEvaluations, O>,
     ) -> Result<Polynomial<Coefficients, O::Flipped>, Error> {
-        let scale = Fr(self.size_inverse);
-        let (coset, store) =
-            if O::REVERSED { (true, Store::Scaled(scale)) } else { (false, Store::Coset(scale)) };
-        self.in_place::<O>(stream, &mut poly, Direction { inverse: true, coset }, Load::Plain, store)?;
-        Ok(poly.relabel())
+        let transform = if O::REVERSED {
+            Transform { store: self.divide(), ..Transform::COSET_INVERSE }
+        } else {
+            Transform { store: Store::Coset(Fr(self.size_inverse)), ..Transform::INVERSE }
+        };
+        self.in_place(stream, &transform, poly)
+    }
+
+    /// [`forward`](Self::forward) from natural to natural order, into another vector of the pool.
+    pub fn forward_in_order(
+        &self,
+        stream: &Stream,
+        poly: Polynomial<Coefficients>,
+    ) -> Result<Polynomial<Evaluations>, Error> {
+        self.in_order(stream, &Transform::FORWARD, false, poly)
+    }
+
+    /// [`inverse`](Self::inverse) from natural to natural order, into another vector of the pool.
+    pub fn inverse_in_order(
+        &self,
+        stream: &Stream,
+        poly: Polynomial<Evaluations>,
+    ) -> Result<Polynomial<Coefficients>, Error> {
+        self.in_order(stream, &Transform { store: self.divide(), ..Transform::INVERSE }, false, poly)
+    }
+
+    /// [`coset_forward`](Self::coset_forward) from natural to natural order, into another vector of the pool.
+    pub fn coset_forward_in_order(
+        &self,
+        stream: &Stream,
+        poly: Polynomial<Coefficients>,
+    ) -> Result<Polynomial<CosetEvaluations>, Error> {
+        self.in_order(stream, &Transform::COSET_FORWARD, false, poly)
+    }
+
+    /// [`coset_inverse`](Self::coset_inverse) from natural to natural order, into another vector of the pool.
+    pub fn coset_inverse_in_order(
+        &self,
+        stream: &Stream,
+        poly: Polynomial<CosetEvaluations>,
+    ) -> Result<Polynomial<Coefficients>, Error> {
+        self.in_order(stream, &Transform { store: self.divide(), ..Transform::COSET_INVERSE }, true, poly)
     }
 
     /// The same elements in the other order: the bit-reversal permutation, in place.
-    pub fn reorder<B: crate::Basis, O: Order>(
+    pub fn reorder<B: Basis, O: Order>(
         &self,
         stream: &Stream,
         mut poly: Polynomial<B, O>,
@@ -127,6 +156,10 @@ impl Ntt {
         Ok(poly.relabel())
     }
 
+    fn divide(&self) -> Store<'static> {
+        Store::Scaled(Fr(self.size_inverse))
+    }
+
     fn check(&self, domain: Domain) -> Result<(), Error> {
         if domain == self.domain {
             return Ok(());
@@ -134,27 +167,55 @@ impl Ntt {
         Err(Error::Length { what: "polynomial", expected: self.domain.size(), got: domain.size() })
     }
 
-    fn in_place<O: Order>(
+    fn in_place<B: Basis, C: Basis, O: Order>(
         &self,
         stream: &Stream,
-        poly: &mut Polynomial<impl crate::Basis, O>,
-        direction: Direction,
-        load: Load<'_>,
-        store: Store<'_>,
-    ) -> Result<(), Error> {
+        transform: &Transform<'_>,
+        mut poly: Polynomial<B, O>,
+    ) -> Result<Polynomial<C, O::Flipped>, Error> {
         self.check(poly.domain())?;
-        self.transform(stream, O::REVERSED, direction, load, store, None, poly.buffer_mut())
+        let way = if O::REVERSED { Way::BOTTOM_UP } else { Way::TOP_DOWN };
+        self.run(stream, transform, way, 0..self.passes(), None, poly.buffer_mut())?;
+        Ok(poly.relabel())
     }
 
-    /// Queues all passes of one transform: from `from`, or in place, to `to`.
-    #[allow(clippy::too_many_arguments)] // one for each thing that a transform can be asked
-    fn transform(
+    fn in_order<B: Basis, C: Basis>(
         &self,
         stream: &Stream,
+        transform: &Transform<'_>,
         bottom_up: bool,
-        direction: Direction,
-        load: Load<'_>,
-        store: Store<'_>,
+        mut poly: Polynomial<B>,
+    ) -> Result<Polynomial<C>, Error> {
+        self.check(poly.domain())?;
+        let mut to = self.like(stream, poly.buffer())?;
+        let (way, count) = (Way { bottom_up, reorder: true }, self.passes());
+        if bottom_up {
+            self.run(stream, transform, way, 0..count, Some(poly.buffer()), &mut to)?;
+        } else {
+            self.run(stream, transform, way, 0..count - 1, None, poly.buffer_mut())?;
+            self.run(stream, transform, way, count - 1..count, Some(poly.buffer()), &mut to)?;
+        }
+        Polynomial::new(self.domain, to)
+    }
+
+    /// A vector from the pool of another, as secret as that one.
+    fn like(&self, stream: &Stream, other: &DeviceBuffer<Fr>) -> Result<DeviceBuffer<Fr>, Error> {
+        let buffer = other.pool().allocate(self.domain.size(), stream)?;
+        Ok(if other.is_wiped_on_release() { buffer.wipe_on_release() } else { buffer })
+    }
+
+    /// How many passes a transform has.
+    fn passes(&self) -> usize {
+        passes(self.domain.log_size()).len()
+    }
+
+    /// Queues some passes of a transform: the first of them from `from`, or in place, to `to`; the others in place.
+    fn run(
+        &self,
+        stream: &Stream,
+        transform: &Transform<'_>,
+        way: Way,
+        range: Range<usize>,
         from: Option<&DeviceBuffer<Fr>>,
         to: &mut DeviceBuffer<Fr>,
     ) -> Result<(), Error> {
@@ -162,31 +223,63 @@ impl Ntt {
         let source = from.map(|from| from.read(stream)).transpose()?;
         let target = to.write(stream)?;
         let log_size = self.domain.log_size();
-        let mut counts = passes(log_size);
-        if bottom_up {
-            counts.reverse();
+        let mut steps = Vec::new();
+        for count in passes(log_size) {
+            let above = steps.last().map_or(0, |(above, count)| above + count);
+            steps.push((above, count));
         }
-        let mut done = 0;
-        for (index, &count) in counts.iter().enumerate() {
-            let above = if bottom_up { log_size - done - count } else { done };
-            let Direction { inverse, coset } = direction;
-            let layers = Layers { log_size, above, count, bottom_up, inverse, coset };
-            let (first, last) = (index == 0, index + 1 == counts.len());
-            let load = if first { load } else { Load::Plain };
-            let store = if last { store } else { Store::Plain };
-            let source = if first { source.as_ref() } else { None };
+        if way.bottom_up {
+            steps.reverse();
+        }
+        for (index, &(above, count)) in steps.iter().enumerate().filter(|(index, _)| range.contains(index)) {
+            let (first, last) = (index == 0, index + 1 == steps.len());
+            let layers = Layers {
+                log_size,
+                above,
+                count,
+                bottom_up: way.bottom_up,
+                inverse: transform.inverse,
+                coset: transform.coset,
+                reorder: way.reorder && if way.bottom_up { first } else { last },
+            };
+            let load = if first { transform.load } else { Load::Plain };
+            let store = if last { transform.store } else { Store::Plain };
+            let source = if index == range.start { source.as_ref() } else { None };
             ffi::run_pass(stream, &layers, load, store, source, &target, &table)?;
-            done += count;
         }
         Ok(())
     }
 }
 
-/// Which matrix a transform multiplies by: `ω^(jk)` or its inverse, on the domain or from the table's coset block.
+/// Which matrix a transform multiplies by, `ω^(jk)` or its inverse, on the domain or from the table's coset block, and what
+/// else it does on the way in and out.
 #[derive(Clone, Copy)]
-struct Direction {
+struct Transform<'a> {
     inverse: bool,
     coset: bool,
+    load: Load<'a>,
+    store: Store<'a>,
+}
+
+impl Transform<'_> {
+    const FORWARD: Self = Self { inverse: false, coset: false, load: Load::Plain, store: Store::Plain };
+    const COSET_FORWARD: Self = Self { coset: true, ..Self::FORWARD };
+    /// Not divided by n.
+    const INVERSE: Self = Self { inverse: true, ..Self::FORWARD };
+    /// Not divided by n.
+    const COSET_INVERSE: Self = Self { inverse: true, ..Self::COSET_FORWARD };
+}
+
+/// Top down from natural to bit-reversed order, bottom up the other way, or either from natural to natural order.
+#[derive(Clone, Copy)]
+struct Way {
+    bottom_up: bool,
+    reorder: bool,
+}
+
+impl Way {
+    const TOP_DOWN: Self = Self { bottom_up: false, reorder: false };
+    const BOTTOM_UP: Self = Self { bottom_up: true, reorder: false };
 }
 
 /// The layers of each pass, from the top: as few passes as nine layers each allow, none of fewer than three unless it is the
