@@ -1,6 +1,6 @@
 //! Sums of products against their definition.
 
-use blstrs::{G1Affine, G2Affine, Scalar};
+use blstrs::{G1Affine, G1Projective, G2Affine, Scalar};
 use ff::Field;
 use group::prime::PrimeCurveAffine;
 use group::{Curve as _, Group};
@@ -51,13 +51,32 @@ fn check_dense<C: Curve>(n: usize, kind: u8, seed: u64) {
     assert_eq!(cpu::msm::<C>(&bases, &scalars).unwrap(), naive::<C>(&bases, &scalars));
 }
 
+/// The bases one stretch at a time.
+fn stretches<C: Curve>(
+    mut bases: &[C::Affine],
+    scalars: PackedScalars<'_>,
+    density: Option<Density<'_>>,
+) -> C::Projective {
+    let mut sum = cpu::PackedSum::<C>::new(scalars, density).unwrap();
+    loop {
+        let wanted = sum.wanted();
+        if wanted == 0 {
+            assert!(bases.is_empty());
+            return sum.finish();
+        }
+        let (now, later) = bases.split_at(wanted);
+        sum.add(now).unwrap();
+        bases = later;
+    }
+}
+
 /// Bitmaps of plain scalars: some zeros and ones stay dense, as they do in a witness.
 fn pack(scalars: &[Scalar], rng: &mut ChaCha8Rng) -> (Vec<u64>, Vec<u64>, Vec<Scalar>) {
     let words = scalars.len().div_ceil(64);
     let (mut ones, mut full, mut dense) = (vec![0u64; words], vec![0u64; words], vec![]);
     for (i, scalar) in scalars.iter().enumerate() {
         let bit = *scalar == Scalar::ZERO || *scalar == Scalar::ONE;
-        if bit && rng.next_u32() % 4 != 0 {
+        if bit && !rng.next_u32().is_multiple_of(4) {
             ones[i / 64] |= u64::from(*scalar == Scalar::ONE) << (i % 64);
         } else {
             full[i / 64] |= 1 << (i % 64);
@@ -73,21 +92,22 @@ fn check_packed<C: Curve>(n: usize, kind: u8, sparse: bool, seed: u64) {
     let (ones, full, dense) = pack(&scalars, &mut rng);
     let packed = PackedScalars::new(n, &ones, &full, &dense).unwrap();
     if !sparse {
-        assert_eq!(cpu::msm_packed::<C>(&bases, &packed, None).unwrap(), naive::<C>(&bases, &scalars));
+        let expected = naive::<C>(&bases, &scalars);
+        assert_eq!(cpu::msm_packed::<C>(&bases, &packed, None).unwrap(), expected);
+        assert_eq!(stretches::<C>(&bases, packed, None), expected);
         return;
     }
     let mut words: Vec<u64> = (0..n.div_ceil(64)).map(|_| rng.next_u64() | rng.next_u64()).collect();
-    if n % 64 != 0 {
+    if !n.is_multiple_of(64) {
         *words.last_mut().unwrap() &= (1 << (n % 64)) - 1;
     }
     let density = Density::new(n, &words).unwrap();
     let selected: Vec<usize> = (0..n).filter(|i| words[i / 64] >> (i % 64) & 1 == 1).collect();
     let some_bases: Vec<C::Affine> = selected.iter().map(|i| bases[*i]).collect();
     let some_scalars: Vec<Scalar> = selected.iter().map(|i| scalars[*i]).collect();
-    assert_eq!(
-        cpu::msm_packed::<C>(&some_bases, &packed, Some(&density)).unwrap(),
-        naive::<C>(&some_bases, &some_scalars)
-    );
+    let expected = naive::<C>(&some_bases, &some_scalars);
+    assert_eq!(cpu::msm_packed::<C>(&some_bases, &packed, Some(&density)).unwrap(), expected);
+    assert_eq!(stretches::<C>(&some_bases, packed, Some(density)), expected);
 }
 
 proptest! {
@@ -158,8 +178,28 @@ fn large_sums_agree_in_the_exponent() {
             let (ones, full, dense) = pack(&scalars, &mut rng);
             let packed = PackedScalars::new(n, &ones, &full, &dense).unwrap();
             assert_eq!(cpu::msm_packed::<G1>(&bases, &packed, None).unwrap(), expected);
+            assert_eq!(stretches::<G1>(&bases, packed, None), expected);
         }
     }
+}
+
+/// Stretches without a base are passed over, together with their elements.
+#[test]
+fn gaps_in_a_density_are_passed_over() {
+    let (n, mut rng) = (5 << 17, ChaCha8Rng::seed_from_u64(1));
+    let last = n - 3;
+    let (mut full, mut density) = (vec![0u64; n / 64], vec![0u64; n / 64]);
+    for i in [7, 1 << 18, last] {
+        full[i / 64] |= 1 << (i % 64);
+    }
+    density[last / 64] |= 1 << (last % 64);
+    let (dense, ones) = (scalars(3, 7, &mut rng), vec![0; n / 64]);
+    let packed = PackedScalars::new(n, &ones, &full, &dense).unwrap();
+    let sum = stretches::<G1>(&[G1Affine::generator()], packed, Some(Density::new(n, &density).unwrap()));
+    assert_eq!(sum, G1Affine::generator() * dense[2]);
+    let none = vec![0; n / 64];
+    let sum = stretches::<G1>(&[], packed, Some(Density::new(n, &none).unwrap()));
+    assert_eq!(sum, G1Projective::identity());
 }
 
 #[test]

@@ -12,6 +12,6 @@ mod packed;
 mod subgroup;
 
 pub use fixed_base::FixedBase;
-pub use msm::msm;
-pub use packed::msm_packed;
+pub use msm::{DenseSum, msm};
+pub use packed::{PackedSum, msm_packed};
 pub use subgroup::check_subgroup;
