@@ -1,8 +1,9 @@
 //! The classic path: evaluates the constraints while the circuit enforces them.
 
+use bellpepper_core::SynthesisError;
 use ff::PrimeField;
 
-use crate::{Assembly, Bitmap, CapacityHint, Combination};
+use crate::{Assembly, Bitmap, CapacityHint, Combination, StructuredCircuit, hints};
 
 /// A circuit's assignment with its constraints evaluated: what a Groth16 prover needs, from any circuit.
 ///
@@ -53,6 +54,19 @@ impl<F: PrimeField> ProvingAssignment<F> {
         let mut assignment = Self::bare(hint.unwrap_or_default());
         assignment.inputs.push(F::ONE);
         assignment
+    }
+
+    /// A structured circuit's assignment, without the input rows. Pre-sized where [`hints`] know the circuit; otherwise its
+    /// sizes are recorded there for the next time.
+    pub fn of<C: StructuredCircuit<F>>(circuit: &C) -> Result<Self, SynthesisError> {
+        let id = circuit.id();
+        let known = hints::capacity(&id);
+        let mut assignment = Self::with_hint(known);
+        circuit.synthesize_all(&mut assignment)?;
+        if known.is_none() {
+            hints::record_capacity(&id, assignment.capacity_hint());
+        }
+        Ok(assignment)
     }
 
     fn bare(hint: CapacityHint) -> Self {

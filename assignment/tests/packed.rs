@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assignment::{
     AuxValue, Bitmap, CircuitId, Difference, NativeWitness, NativeWitnessError, PackedError, PackedWitness,
-    Packer, StructuredCircuit, WitnessCS, WitnessCounts, WitnessSink, hints, native_witness,
+    Packer, ProvingAssignment, StructuredCircuit, WitnessCS, WitnessCounts, WitnessSink, hints,
+    native_witness,
 };
 use bellpepper_core::{ConstraintSystem, SynthesisError};
 use blstrs::Scalar;
@@ -212,6 +213,15 @@ proptest! {
             prop_assert_eq!(native.dense_values(), sequential.dense_values());
             prop_assert!(hints::shape(&circuit.id).is_some());
         }
+
+        // So does the classic path.
+        prop_assert_eq!(hints::capacity(&circuit.id), None);
+        let grown = ProvingAssignment::of(&circuit).unwrap();
+        prop_assert_eq!(hints::capacity(&circuit.id), Some(grown.capacity_hint()));
+        let sized = ProvingAssignment::of(&circuit).unwrap();
+        prop_assert_eq!((grown.inputs(), grown.aux()), (sized.inputs(), sized.aux()));
+        let classic = PackedWitness::from_assignment(sized.inputs().to_vec(), sized.aux()).unwrap();
+        prop_assert_eq!(classic.first_difference(&synthesis), None);
     }
 }
 
