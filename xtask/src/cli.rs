@@ -216,6 +216,9 @@ pub struct Bench {
     /// Sizes, as powers of two.
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub log_n: Vec<u32>,
+    /// Runs of each variant, whose medians are reported.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
     /// Draw the table.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

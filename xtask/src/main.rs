@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod bench;
 mod cache;
 mod cli;
 mod cmd;

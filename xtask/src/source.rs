@@ -10,6 +10,7 @@ use circuits::{
     public::{porep_inputs, post_inputs, update_inputs},
     sample::sample,
     shape::CircuitName,
+    synthetic::synthetic,
 };
 
 use crate::{
@@ -34,10 +35,11 @@ pub struct Partition {
 /// Reads the partitions that the flags ask for, all or one.
 pub fn load(source: &Source) -> Result<Vec<Partition>, Failure> {
     let name = source.circuit;
-    if source.synthetic.is_some() {
-        return Err(Failure::unavailable("--synthetic", "synthetic sectors are not implemented yet"));
-    }
-    let partitions = if source.input.is_empty() { embedded(name)? } else { from_files(name, &source.input)? };
+    let partitions = match source.synthetic {
+        Some(seed) => synthetic(name, seed, 1),
+        None if source.input.is_empty() => embedded(name)?,
+        None => from_files(name, &source.input)?,
+    };
     let count = partitions.len();
     let public = public_inputs(name, &partitions);
     let circuits = FilecoinCircuit::all(name, partitions).map_err(|error| circuit_failure(&error))?;

@@ -23,12 +23,11 @@ fn refused(folder: &Path, arguments: &[&str]) -> (i32, (String, String, String))
 #[test]
 fn flags_that_this_build_cannot_honour() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 5] = [
         &["--device", "0,1"],
         &["--device-memory", "16GiB"],
         &["--host-memory", "16GiB"],
         &["--timeline", "t.json"],
-        &["--synthetic", "1"],
         &["--sectors", "2"],
     ];
     for arguments in cases {

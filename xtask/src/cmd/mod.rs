@@ -72,7 +72,7 @@ fn dispatch(command: Command, console: Console) -> Outcome {
         Command::Compile(flags) => compile::run(&flags, console),
         Command::Inspect(flags) => inspect::run(&flags, console),
         Command::SynthOnly(flags) => synth_only::run(&flags, console),
-        Command::Bench(flags) => bench::run(&flags),
+        Command::Bench(flags) => bench::run(&flags, console),
         Command::Peers(flags) => peers::run(&flags, console),
         Command::Ci(flags) => ci::run(&flags, console),
     }
@@ -110,7 +110,7 @@ fn millis(started: Instant) -> f64 {
 }
 
 /// The middle value; of an even number, the mean of the two in the middle; 0 of none.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     match values.len() {

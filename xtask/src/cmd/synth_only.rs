@@ -1,6 +1,6 @@
 //! `synth-only`: synthesis without a proof, iteration by iteration.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assignment::{NativeWitnessError, ProvingAssignment, StructuredCircuit, hints, native_witness, reaper};
 use blstrs::Scalar;
@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{Answer, Outcome, median, millis};
 use crate::{
+    bench::process_time,
     cli::{Source, SynthOnly, SynthesisPath},
     console::Console,
     failure::{Failure, Kind},
@@ -34,8 +35,34 @@ struct Report {
 
 #[derive(Serialize)]
 struct Iteration {
-    ms: f64,
+    #[serde(flatten)]
+    times: Times,
     hint: bool,
+}
+
+/// How long a synthesis took.
+#[derive(Clone, Copy, Serialize)]
+struct Times {
+    /// Elapsed.
+    ms: f64,
+    /// Of all threads together.
+    cpu_ms: f64,
+}
+
+struct Clock {
+    started: Instant,
+    cpu: Duration,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { started: Instant::now(), cpu: process_time() }
+    }
+
+    fn times(&self) -> Times {
+        let ms = millis(self.started);
+        Times { ms, cpu_ms: process_time().saturating_sub(self.cpu).as_secs_f64() * 1e3 }
+    }
 }
 
 /// What a synthesis made: aux values, and how many of them are bits.
@@ -54,6 +81,9 @@ pub fn run(flags: &SynthOnly, console: Console) -> Outcome {
         SynthesisPath::Classic => "classic",
         SynthesisPath::Packed => "packed",
     };
+    // The inputs are in memory now; what comes on top is the synthesis.
+    let on_top = Meter::start();
+    let inputs = on_top.peaks().anonymous;
     let progress = Progress::start("synthesis", Some(flags.iterations.into()));
     let (mut iterations, mut last) = (Vec::new(), Made { aux: 0, bits: 0 });
     for i in 0..flags.iterations {
@@ -61,22 +91,25 @@ pub fn run(flags: &SynthOnly, console: Console) -> Outcome {
             SynthesisPath::Classic => classic(&partition)?,
             SynthesisPath::Packed => packed(&partition)?,
         };
+        let Times { ms, cpu_ms } = iteration.times;
         let hint = if iteration.hint { "with a hint" } else { "without a hint" };
-        console.say(format_args!("iteration {i}: {:>10.1} ms, {hint}", iteration.ms));
+        console.say(format_args!("iteration {i}: {ms:>10.1} ms, {cpu_ms:>10.1} ms CPU, {hint}"));
         iterations.push(iteration);
         last = made;
         progress.advance(1);
     }
     drop(progress);
     reaper::flush();
+    let on_top = on_top.peaks().anonymous.zip(inputs).map(|(peak, inputs)| peak.saturating_sub(inputs));
 
     let after_first = &iterations[usize::from(iterations.len() > 1)..];
+    let cpu_ms = median(after_first.iter().map(|iteration| iteration.times.cpu_ms));
     let peaks = meter.peaks();
     let report = Report {
         circuit: flags.source.circuit.to_string(),
         path,
         partition: partition.k,
-        witness_ms: median(after_first.iter().map(|iteration| iteration.ms)),
+        witness_ms: median(after_first.iter().map(|iteration| iteration.times.ms)),
         aux: last.aux,
         bits_share: last.bits as f64 / last.aux.max(1) as f64,
         host_peak_bytes: peaks.anonymous,
@@ -84,9 +117,13 @@ pub fn run(flags: &SynthOnly, console: Console) -> Outcome {
     };
     console.field("circuit", format_args!("{}, partition {}, {path} path", report.circuit, report.partition));
     console.field("median", format_args!("{:.1} ms", report.witness_ms));
+    console.field("CPU", format_args!("{cpu_ms:.1} ms, all threads"));
     console.field("aux", format_args!("{}, {:.1} % bits", report.aux, 100.0 * report.bits_share));
     if let Some(bytes) = report.host_peak_bytes {
         console.field("peak memory", Size(bytes));
+    }
+    if let Some(bytes) = on_top {
+        console.field("on top", format_args!("{} beyond the inputs", Size(bytes)));
     }
     console.result(&report);
     Ok(Answer::Yes)
@@ -94,33 +131,27 @@ pub fn run(flags: &SynthOnly, console: Console) -> Outcome {
 
 /// The whole assignment, with a, b and c, as a prover without compiled circuits has it.
 fn classic(partition: &Partition) -> Result<(Iteration, Made), Failure> {
-    let id = partition.circuit.id();
-    let hint = hints::capacity(&id);
-    let started = Instant::now();
-    let mut assignment = ProvingAssignment::<Scalar>::with_hint(hint);
-    partition
-        .circuit
-        .synthesize_all(&mut assignment)
+    let hint = hints::capacity(&partition.circuit.id()).is_some();
+    let clock = Clock::start();
+    let mut assignment = ProvingAssignment::<Scalar>::of(&partition.circuit)
         .map_err(|error| Failure::new(Kind::Internal, error).at(format_args!("partition {}", partition.k)))?;
-    let size = assignment.capacity_hint();
     assignment.append_input_rows();
-    let ms = millis(started);
-    hints::record_capacity(&id, size);
+    let times = clock.times();
     let is_bit = |value: &&Scalar| **value == Scalar::ZERO || **value == Scalar::ONE;
     let made = Made { aux: assignment.aux().len(), bits: assignment.aux().iter().filter(is_bit).count() };
     reaper::defer(assignment);
-    Ok((Iteration { ms, hint: hint.is_some() }, made))
+    Ok((Iteration { times, hint }, made))
 }
 
 /// The packed witness by the circuit's own generators.
 fn packed(partition: &Partition) -> Result<(Iteration, Made), Failure> {
     let hint = hints::shape(&partition.circuit.id()).is_some();
-    let started = Instant::now();
+    let clock = Clock::start();
     let witness = native_witness(&partition.circuit).map_err(|error| native_failure(partition.k, &error))?;
-    let ms = millis(started);
+    let times = clock.times();
     let made = Made { aux: witness.num_aux(), bits: witness.num_aux() - witness.dense_values().len() };
     reaper::defer(witness);
-    Ok((Iteration { ms, hint }, made))
+    Ok((Iteration { times, hint }, made))
 }
 
 fn native_failure(k: usize, error: &NativeWitnessError<circuits::error::WitnessError>) -> Failure {
