@@ -10,6 +10,7 @@ use gpu::{Error, Fr, Read, Stream, Write};
 #[repr(C, align(16))]
 struct Element(Fr);
 
+#[allow(clippy::too_many_arguments)] // one argument for each of a kernel's own
 mod raw {
     use super::{Element, c_void};
 

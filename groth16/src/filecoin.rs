@@ -51,7 +51,7 @@ pub enum FilecoinError {
         /// The partition, counted through all sectors.
         partition: usize,
         /// Why.
-        source: ProveError,
+        source: Box<ProveError>,
     },
     /// The finished proofs do not verify.
     #[error("the finished proofs do not verify: {0}")]
@@ -200,7 +200,7 @@ impl FilecoinProver {
                 FilecoinError::Witness { partition: index, source: Box::new(source) }
             }
             ProveManyError::Prove { index, source } => {
-                FilecoinError::Prove { partition: index, source: *source }
+                FilecoinError::Prove { partition: index, source }
             }
         })?;
         let batch: Vec<(Proof, _)> =
