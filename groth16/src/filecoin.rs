@@ -199,9 +199,7 @@ impl FilecoinProver {
             ProveManyError::Witness { index, source } => {
                 FilecoinError::Witness { partition: index, source: Box::new(source) }
             }
-            ProveManyError::Prove { index, source } => {
-                FilecoinError::Prove { partition: index, source }
-            }
+            ProveManyError::Prove { index, source } => FilecoinError::Prove { partition: index, source },
         })?;
         let batch: Vec<(Proof, _)> =
             out.iter().map(|proved| (proved.proof, proved.public_inputs.clone())).collect();
