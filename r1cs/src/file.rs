@@ -16,6 +16,7 @@
 //! | densities | u64 words of the bitmaps: A over aux, B over inputs, B over aux, of the prefix, then of the unit |
 //! | checksum | BLAKE3 of everything after the header checksum |
 
+mod open;
 mod read;
 mod write;
 
@@ -32,6 +33,8 @@ use crate::matrix::Layout;
 // Sections are read and written as the memory of integers.
 const _: () =
     assert!(cfg!(target_endian = "little"), "the file format is written for little-endian machines");
+
+pub use open::{NotAFile, open_regular};
 
 const MAGIC: [u8; 8] = *b"\x89r1cs\r\n\x1a";
 const VERSION: u32 = 1;

@@ -1,6 +1,5 @@
 //! Reading compiled circuits, trusting nothing.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -70,7 +69,7 @@ impl<R: Read> Hashing<R> {
 impl CompiledCircuit {
     /// Reads a circuit's file, which must be that of the circuit asked for.
     pub fn load(path: &Path, id: &CircuitId) -> Result<Self, FileError> {
-        let file = File::open(path).map_err(FileError::io("open"))?;
+        let file = super::open_regular(path).map_err(FileError::io("open"))?;
         let len = file.metadata().map_err(FileError::io("examine"))?.len();
         Self::read_from(file, len, id)
     }
