@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::ParameterError;
 
-/// The beginning of the names of ceremony files.
+/// The beginning of the names of ceremony files, in any case: some file systems do not tell `V28-` from `v28-`.
 const CEREMONY_PREFIX: &str = "v28-";
 
 /// An open file, and what it was when it was opened.
@@ -20,7 +20,7 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn new(path: &Path) -> Result<Self, ParameterError> {
         let shown = path.display();
-        let file = File::open(path).map_err(ParameterError::io(format!("opening {shown}")))?;
+        let file = r1cs::open_regular(path).map_err(ParameterError::io(format!("opening {shown}")))?;
         let metadata = file.metadata().map_err(ParameterError::io(format!("examining {shown}")))?;
         Ok(Self { file, len: metadata.len(), modified: modified(&metadata) })
     }
@@ -50,14 +50,14 @@ fn modified(metadata: &Metadata) -> Option<SystemTime> {
     metadata.modified().ok()
 }
 
-/// That test parameters may be written to `path`: not under a ceremony's name (`v28-…`), nor into a folder that holds
+/// That test parameters may be written to `path`: not under a ceremony's name (`v28-…`, in any case), nor into a folder that holds
 /// ceremony files. For those who write several files as one; [`Parameters::write_file`](crate::Parameters::write_file)
 /// asks by itself.
 pub fn check_test_target(path: &Path) -> Result<(), ParameterError> {
     let shown = path.display().to_string();
     let refuse = |reason: String| ParameterError::CeremonyPlace { path: shown.clone(), reason };
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if name.starts_with(CEREMONY_PREFIX) {
+    if is_ceremony_name(&name) {
         return Err(refuse(format!(
             "names that begin with {CEREMONY_PREFIX} are for a ceremony's parameters"
         )));
@@ -68,11 +68,16 @@ pub fn check_test_target(path: &Path) -> Result<(), ParameterError> {
     for entry in entries {
         let entry = entry.map_err(ParameterError::io(format!("reading folder {}", folder.display())))?;
         let other = entry.file_name().to_string_lossy().into_owned();
-        if other.starts_with(CEREMONY_PREFIX) {
+        if is_ceremony_name(&other) {
             return Err(refuse(format!("the folder holds a ceremony's file, {other}")));
         }
     }
     Ok(())
+}
+
+fn is_ceremony_name(name: &str) -> bool {
+    let prefix = name.as_bytes().get(..CEREMONY_PREFIX.len());
+    prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(CEREMONY_PREFIX.as_bytes()))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -100,6 +105,16 @@ pub(crate) fn write_test_file(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_ceremonies_in_any_case() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |name: &str| check_test_target(&folder.path().join(name)).is_err();
+        assert!(refused("v28-a.params") && refused("V28-a.params") && refused("v28-"));
+        assert!(!refused("v28") && !refused("v29-a.params") && !refused("é28-a"));
+        std::fs::write(folder.path().join("V28-other.vk"), b"").unwrap();
+        assert!(refused("a.params"));
+    }
 
     #[test]
     fn changes_under_a_reader_are_noticed() {

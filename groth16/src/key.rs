@@ -130,6 +130,14 @@ impl VerifyingKey {
         Ok(())
     }
 
+    /// Whether `γ` is one, that is, [`gamma_g2`](Self::gamma_g2) the generator of G2. So it is in Filecoin's ceremonies, whose
+    /// second phase contributes to `δ` alone, and not in [test parameters](crate::ToxicWaste::random). This tells
+    /// files that were mixed up apart; it is no defence against one who makes them to deceive, for which a
+    /// [digest](crate::ReadOptions::digest) is.
+    pub fn gamma_is_one(&self) -> bool {
+        self.gamma_g2 == G2Affine::generator()
+    }
+
     /// Writes the key's bytes.
     pub fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         out.write_all(&self.alpha_g1.to_uncompressed())?;

@@ -54,6 +54,17 @@ pub(crate) fn wipe(values: &mut [Scalar]) {
 /// A vector of values that reveal a secret, wiped when dropped.
 pub(crate) struct SecretVec(pub(crate) Vec<Scalar>);
 
+impl SecretVec {
+    /// The values at `count` indices. A vector that grew would leave its earlier copies behind, unwiped.
+    pub(crate) fn gather(count: usize, values: &Self, indices: impl Iterator<Item = usize>) -> Self {
+        let mut out = Self(vec![Scalar::ZERO; count]);
+        for (out, index) in out.0.iter_mut().zip(indices) {
+            *out = values.0[index];
+        }
+        out
+    }
+}
+
 impl Drop for SecretVec {
     fn drop(&mut self) {
         wipe(&mut self.0);
@@ -106,9 +117,12 @@ pub struct ToxicWaste {
 }
 
 impl ToxicWaste {
-    /// Uniform, non-zero values; those of a seeded generator can be had again by whoever knows the seed.
+    /// Uniform, non-zero values, `gamma` not one either, which is Filecoin's ceremonies' ([`VerifyingKey::gamma_is_one`](crate::VerifyingKey::gamma_is_one)); those of a seeded generator can be had again by whoever knows the seed.
     pub fn random(rng: &mut (impl RngCore + CryptoRng)) -> Self {
-        let [alpha, beta, gamma, delta, tau] = std::array::from_fn(|_| Secret::random(rng));
+        let [alpha, beta, mut gamma, delta, tau] = std::array::from_fn(|_| Secret::random(rng));
+        while *gamma.get() == Scalar::ONE {
+            gamma = Secret::random(rng);
+        }
         Self { alpha, beta, gamma, delta, tau }
     }
 

@@ -163,14 +163,14 @@ pub fn setup(circuit: &CompiledCircuit, waste: ToxicWaste) -> Result<Parameters,
     drop(combined);
 
     // All inputs are in A, by the rows x_i * 0 = 0.
-    let mut query = SecretVec(columns.a.0[..inputs].to_vec());
-    query.0.extend(densities.a_aux.ones().map(|i| columns.a.0[inputs + i]));
+    let indices = (0..inputs).chain(densities.a_aux.ones().map(|i| inputs + i));
+    let query = SecretVec::gather(inputs + shape.a_aux, &columns.a, indices);
     check_query("A", &query.0)?;
     let a = g1.multiply(&query.0);
     drop(query);
 
-    let mut query = SecretVec(densities.b_inputs.ones().map(|i| columns.b.0[i]).collect());
-    query.0.extend(densities.b_aux.ones().map(|i| columns.b.0[inputs + i]));
+    let indices = densities.b_inputs.ones().chain(densities.b_aux.ones().map(|i| inputs + i));
+    let query = SecretVec::gather(shape.b_inputs + shape.b_aux, &columns.b, indices);
     check_query("B", &query.0)?;
     drop(columns);
     let b_g1 = g1.multiply(&query.0);

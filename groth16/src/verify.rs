@@ -1,9 +1,9 @@
 //! Verifying.
 
-use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Prepared, Gt, Scalar};
+use blstrs::{Bls12, G1Affine, G2Affine, G2Prepared, Gt, Scalar};
 use ff::Field;
 use group::prime::PrimeCurveAffine;
-use group::{Curve as _, Group};
+use group::Curve as _;
 use msm_gpu::G1;
 use msm_gpu::cpu::msm;
 use pairing::{Engine, MillerLoopResult, MultiMillerLoop};
@@ -28,6 +28,19 @@ pub enum VerificationError {
         /// The number given.
         got: usize,
     },
+    /// A sum could not be computed, so that nothing can be said about the proof.
+    #[error("the sum of the {what} could not be computed: {reason}")]
+    Sum {
+        /// Of what.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn sum(what: &'static str, points: &[G1Affine], scalars: &[Scalar]) -> Result<G1Affine, VerificationError> {
+    let failed = |error: msm_gpu::Error| VerificationError::Sum { what, reason: error.to_string() };
+    msm::<G1>(points, scalars).map(|sum| sum.to_affine()).map_err(failed)
 }
 
 /// A batch that was not accepted.
@@ -45,6 +58,9 @@ pub enum BatchError {
         /// Why.
         source: VerificationError,
     },
+    /// A sum over the whole batch could not be computed.
+    #[error(transparent)]
+    Sum(#[from] VerificationError),
     /// The combined equation does not hold though each proof's own does: the arithmetic went wrong.
     #[error("the batch's equation contradicts those of its proofs")]
     Inconsistent,
@@ -99,16 +115,15 @@ impl PreparedVerifyingKey {
     }
 
     /// `Σ scalars[i]·ic[i]`, with the scalar of ONE first.
-    fn combine_inputs(&self, scalars: &[Scalar]) -> G1Projective {
-        // Lengths agree: callers have checked them.
-        msm::<G1>(&self.key.ic, scalars).unwrap_or_else(|_| G1Projective::identity())
+    fn combine_inputs(&self, scalars: &[Scalar]) -> Result<G1Affine, VerificationError> {
+        sum("public inputs", &self.key.ic, scalars)
     }
 
     /// Verifies one proof; `inputs` are without ONE.
     pub fn verify(&self, proof: &Proof, inputs: &[Scalar]) -> Result<(), VerificationError> {
         self.check_inputs(inputs)?;
         let scalars: Vec<Scalar> = std::iter::once(Scalar::ONE).chain(inputs.iter().copied()).collect();
-        let x = self.combine_inputs(&scalars).to_affine();
+        let x = self.combine_inputs(&scalars)?;
         // e(A, B) = e(α, β) · e(Σ x_i·ic_i, γ) · e(C, δ), that is,
         // e(A, B) · e(Σ x_i·ic_i, -γ) · e(C, -δ) = e(α, β): three Miller loops, one final exponentiation.
         let b = G2Prepared::from(proof.b);
@@ -141,9 +156,9 @@ impl PreparedVerifyingKey {
             scalars[0] += z;
             scalars[1..].iter_mut().zip(inputs).for_each(|(sum, input)| *sum += input * z);
         }
-        let x = self.combine_inputs(&scalars).to_affine();
+        let x = self.combine_inputs(&scalars)?;
         let c: Vec<G1Affine> = batch.iter().map(|(proof, _)| proof.c).collect();
-        let c = msm::<G1>(&c, &factors).unwrap_or_else(|_| G1Projective::identity()).to_affine();
+        let c = sum("proofs' C", &c, &factors)?;
         let loops = batch.par_iter().zip(&factors).map(|((proof, _), z)| {
             let (a, b) = ((proof.a * z).to_affine(), G2Prepared::from(proof.b));
             Bls12::multi_miller_loop(&[(&a, &b)])
@@ -177,5 +192,17 @@ fn factor(rng: &mut (impl RngCore + CryptoRng)) -> Scalar {
             let shift = Scalar::from(1 << 32).square();
             return Scalar::from(high) * shift + Scalar::from(low);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_that_fails_is_no_identity() {
+        let (points, scalars) = ([G1Affine::generator(); 2], [Scalar::ONE; 3]);
+        assert!(matches!(sum("terms", &points, &scalars), Err(VerificationError::Sum { what: "terms", .. })));
+        assert_eq!(sum("terms", &points, &scalars[..2]), Ok((G1Affine::generator() * Scalar::from(2)).to_affine()));
     }
 }
