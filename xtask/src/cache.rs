@@ -1,8 +1,9 @@
 //! The user's cache folder: compiled circuits and test parameters.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -10,14 +11,18 @@ use assignment::CircuitId;
 use blake2b_simd::State;
 use etcetera::BaseStrategy;
 use groth16::{Parameters, ReadOptions, Shape};
+use rustix::fs::OFlags;
 
 use crate::{
     failure::Failure,
     files::{self, Outputs},
+    parameters::check_targets,
 };
 
 /// The name of our folder within the user's cache folder.
 const FOLDER: &str = "filecoin-groth16";
+/// Longer digest files are not ours: theirs is 32 hex digits and the end of a line.
+const DIGEST_LIMIT: u64 = 64;
 
 /// Where files of this kind (`circuits`, `parameters`) are kept. The folder is made if there is none.
 fn folder(kind: &str) -> Result<PathBuf, Failure> {
@@ -49,15 +54,29 @@ pub struct CachedParameters {
 }
 
 impl CachedParameters {
-    /// Waits for the lock on this circuit's parameters from this seed.
+    /// Waits for the lock on this circuit's parameters from this seed. A cache that cannot be used, or that holds a ceremony's
+    /// files, is an error.
     pub fn lock(id: &CircuitId, seed: u64) -> Result<Self, Failure> {
         let stem = folder("parameters")?.join(format!("test-{seed}-{}", file_stem(id)));
         let lock = files::with_suffix(&stem, "lock");
-        let _lock = File::create(&lock).map_err(|error| Failure::io(&lock, &error))?;
-        if let Err(error) = _lock.lock() {
+        let [path, digest] = ["params", "digest"].map(|suffix| files::with_suffix(&stem, suffix));
+        check_targets(&[path.clone(), digest.clone()])?;
+        // Others' links and pipes under the lock's name are not followed; nothing is truncated.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).custom_flags(flags.bits() as i32);
+        let _lock = options.open(&lock).map_err(|error| Failure::io(&lock, &error))?;
+        let locked = match _lock.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                tracing::warn!(path = %lock.display(), "waiting for another process that makes these parameters");
+                _lock.lock()
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        };
+        if let Err(error) = locked {
             tracing::warn!(%error, "the cache cannot be locked");
         }
-        let [path, digest] = ["params", "digest"].map(|suffix| files::with_suffix(&stem, suffix));
         Ok(Self { path, digest, _lock })
     }
 
@@ -69,8 +88,9 @@ impl CachedParameters {
     /// The parameters, if the file is there, has the digest that was noted, and fits the circuit. Its points were in the subgroup
     /// when it was written, and the digest says that it has not changed.
     pub fn load(&self, shape: &Shape) -> Option<Parameters> {
-        let digest = fs::read_to_string(&self.digest).ok()?;
-        let options = ReadOptions { digest: Some(digest.trim()), shape: Some(shape) };
+        let digest = files::read(&self.digest, DIGEST_LIMIT).ok()?;
+        let digest = std::str::from_utf8(&digest).ok()?.trim();
+        let options = ReadOptions { digest: Some(digest), shape: Some(shape) };
         match Parameters::read_file(&self.path, options) {
             Ok(parameters) => Some(parameters),
             Err(error) => {

@@ -9,12 +9,15 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::{failure::Failure, interrupt};
+use crate::{
+    failure::{Failure, Kind},
+    interrupt,
+};
 
 /// Reads a file of at most `limit` bytes. The limit holds for what is read, whatever length the file claims.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    File::open(path)
+    r1cs::open_regular(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
         .map_err(|error| Failure::io(path, &error))?;
     if bytes.len() as u64 > limit {
@@ -30,6 +33,18 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     name.into()
+}
+
+/// That suffixes can be appended to the file name of `out`, whose flag is `--out`.
+pub fn check_stem(out: &Path) -> Result<(), Failure> {
+    let name = out.as_os_str().as_encoded_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    match name {
+        b"" | b"." | b".." => {
+            let message = format_args!("{:?} does not end with a file name", out.display().to_string());
+            Err(Failure::new(Kind::Usage, message).at("--out"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Output files that appear together or not at all: each is written to a temporary file beside its target and synced,
@@ -51,12 +66,24 @@ impl Outputs {
         Self::default()
     }
 
-    /// Writes one file, under its temporary name.
+    /// Creates the temporary files of all targets, so that one that cannot be written is known before there is anything to write.
+    pub fn create(targets: &[PathBuf]) -> Result<Self, Failure> {
+        let mut outputs = Self::new();
+        targets.iter().try_for_each(|target| outputs.stage(target))?;
+        Ok(outputs)
+    }
+
+    /// Creates and writes one file, under its temporary name.
     pub fn add(
         &mut self,
         target: &Path,
         write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
+        self.stage(target)?;
+        self.fill(self.staged.len() - 1, write)
+    }
+
+    fn stage(&mut self, target: &Path) -> Result<(), Failure> {
         if target.is_dir() {
             return Err(Failure::input("the output path is a folder").at(target.display()));
         }
@@ -71,9 +98,19 @@ impl Outputs {
         interrupt::register(&unfinished);
         // From here on dropping the entry removes the file and its registration.
         self.staged.push(Staged { temporary: Some(temporary), unfinished, target: target.to_owned() });
-        let Some(file) = self.staged.last_mut().and_then(|staged| staged.temporary.as_mut()) else {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Writes the file that was created as number `index`, counted from 0.
+    pub fn fill(
+        &mut self,
+        index: usize,
+        write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let Some(Staged { temporary: Some(file), target, .. }) = self.staged.get_mut(index) else {
+            return Err(Failure::new(Kind::Internal, format_args!("there is no output {index}")));
         };
+        let fail = |error: &io::Error| Failure::io(target, error);
         let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file_mut());
         write(&mut buffered).and_then(|()| buffered.flush()).map_err(|error| fail(&error))?;
         drop(buffered);
@@ -148,6 +185,29 @@ mod tests {
         outputs.publish().unwrap();
         assert_eq!(names(folder.path()), ["a", "b"]);
         assert_eq!(fs::read(&b).unwrap(), b"b");
+    }
+
+    #[test]
+    fn names_that_cannot_have_suffixes() {
+        for name in ["", "a/", ".", "..", "a/.", "a/..", "/"] {
+            assert_eq!(check_stem(Path::new(name)).unwrap_err().kind, Kind::Usage, "{name}");
+        }
+        for name in ["a", "a/b", "./a", "...", "../a.b"] {
+            check_stem(Path::new(name)).unwrap();
+        }
+    }
+
+    #[test]
+    fn all_targets_are_created_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "no/b"].map(|name| folder.path().join(name));
+        assert!(Outputs::create(&[a.clone(), b]).is_err());
+        assert!(names(folder.path()).is_empty());
+        let mut outputs = Outputs::create(&[a]).unwrap();
+        outputs.fill(0, |file| file.write_all(b"a")).unwrap();
+        assert!(outputs.fill(1, |_| Ok(())).is_err());
+        outputs.publish().unwrap();
+        assert_eq!(names(folder.path()), ["a"]);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use std::{
 };
 
 use circuits::{params_name, shape::CircuitName};
-use groth16::{Backend, ParameterError, Parameters, ReadOptions, Shape, ToxicWaste, VerifyingKey};
+use groth16::{
+    Backend, ParameterError, Parameters, ReadOptions, Shape, ToxicWaste, VerifyingKey, check_test_target,
+};
 use r1cs::CompiledCircuit;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{OsRng, SeedableRng};
@@ -30,13 +32,20 @@ const SEED: u64 = 0;
 /// Larger test parameters are not worth their place on the disk.
 const CACHE_LIMIT: u64 = 2 << 30;
 
+/// That what comes from test parameters may be written to these files, none of them under a ceremony's name or beside a ceremony's files.
+pub fn check_targets(targets: &[PathBuf]) -> Result<(), Failure> {
+    let check = |target: &PathBuf| check_test_target(target).map_err(|error| read_failure(target, &error));
+    targets.iter().try_for_each(check)
+}
+
 /// Whether anybody can know the trapdoor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParamsKind {
     /// Made from a seed, or of unknown origin: forgeable.
     Test,
-    /// Under the ceremony's name, with the circuit's exact section lengths.
+    /// Under the ceremony's name, with the circuit's exact section lengths and the γ of Filecoin's ceremonies. That keeps test
+    /// parameters from being taken for a ceremony's by accident; it does not stop a forger.
     Ceremony,
 }
 
@@ -60,6 +69,18 @@ pub struct Chosen {
     pub setup: Option<Duration>,
     /// Reading them, if they were read.
     pub load: Option<Duration>,
+}
+
+/// Whether [`choose`] will surely give test parameters: those it makes, and files without the ceremony's name.
+pub fn surely_test(name: CircuitName, given: Option<&Path>) -> bool {
+    match given {
+        Some(path) => !has_ceremony_name(name, path),
+        None => ceremony_file(name).is_none(),
+    }
+}
+
+fn has_ceremony_name(name: CircuitName, path: &Path) -> bool {
+    path.file_name().is_some_and(|file| *file == *(params_name::file_stem(name) + ".params"))
 }
 
 /// A given file, the ceremony's file where there is one, or test parameters.
@@ -86,7 +107,9 @@ fn ceremony_file(name: CircuitName) -> Option<PathBuf> {
 /// Nobody vouches for the file, so that all its points are checked to be in the subgroup.
 fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<(Held, Chosen), Failure> {
     let started = Instant::now();
-    let bytes = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
+    let found = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
+    // What follows the last section is read past, not kept.
+    let bytes = found.min(file_size(shape));
     memory::ensure_available(bytes, "holding these parameters")
         .map_err(|failure| failure.at(path.display()))?;
     let progress = Progress::start("loading parameters", None);
@@ -94,10 +117,14 @@ fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<(Held, Cho
     let parameters = Parameters::read_file(path, options).map_err(|error| read_failure(path, &error))?;
     parameters.check_subgroups(&mut OsRng).map_err(|error| read_failure(path, &error))?;
     drop(progress);
-    let ceremony = path.file_name().is_some_and(|file| *file == *(params_name::file_stem(name) + ".params"));
+    let named = has_ceremony_name(name, path);
+    let ceremony = named && parameters.vk.gamma_is_one();
+    if named && !ceremony {
+        tracing::warn!(path = %path.display(), "test parameters under a ceremony's name: gamma_g2 is not the generator");
+    }
     let kind = if ceremony { ParamsKind::Ceremony } else { ParamsKind::Test };
     let key_file = path.with_extension("vk");
-    if ceremony && key_file.exists() {
+    if named && key_file.exists() {
         check_key(&parameters.vk, &key_file)?;
     }
     let origin = path.display().to_string();
@@ -139,7 +166,14 @@ fn test_parameters(
             }
         };
     }
-    let cached = CachedParameters::lock(circuit.id(), SEED)?;
+    // No fault of the cache keeps anyone from proving.
+    let cached = match CachedParameters::lock(circuit.id(), SEED) {
+        Ok(cached) => cached,
+        Err(failure) => {
+            tracing::warn!(%failure, "test parameters are made without the cache");
+            return made("made for this run".into()).map(|(parameters, chosen)| (Held::Host(parameters), chosen));
+        }
+    };
     let started = Instant::now();
     if let Some(parameters) = cached.load(shape) {
         let origin = cached.path().display().to_string();
@@ -147,7 +181,6 @@ fn test_parameters(
         return Ok((Held::Host(Arc::new(parameters)), chosen));
     }
     let (parameters, mut chosen) = made(format!("made now, kept in {}", cached.path().display()))?;
-    // A full disk does not keep anyone from proving.
     if let Err(failure) = cached.store(&parameters) {
         tracing::warn!(%failure, "test parameters not cached");
         chosen.origin = "made for this run".into();

@@ -12,8 +12,9 @@ use crate::{
     cli::Compile,
     console::Console,
     failure::{Failure, Kind},
-    files::Outputs,
+    files::{Outputs, check_stem},
     memory::Meter,
+    parameters::check_targets,
     progress::Progress,
     size::Size,
     source,
@@ -23,6 +24,15 @@ use crate::{
 pub fn run(flags: &Compile, console: Console) -> Outcome {
     let meter = Meter::start();
     let name = flags.circuit;
+    // No compiled circuit belongs under a ceremony's name or among its files.
+    let staged = match &flags.out {
+        Some(path) => {
+            check_stem(path)?;
+            check_targets(std::slice::from_ref(path))?;
+            Some(Outputs::create(std::slice::from_ref(path))?)
+        }
+        None => None,
+    };
     let blank = FilecoinCircuit::blank(name).map_err(|error| source::circuit_failure(&error))?;
     let file = match &flags.out {
         Some(path) => path.clone(),
@@ -39,8 +49,11 @@ pub fn run(flags: &Compile, console: Console) -> Outcome {
         let _progress = Progress::start(&format!("hashing {name}"), None);
         hex::encode(compiled.digest())
     };
-    let mut outputs = Outputs::new();
-    outputs.add(&file, |out| compiled.write_to(out).map_err(into_io))?;
+    let mut outputs = match staged {
+        Some(outputs) => outputs,
+        None => Outputs::create(std::slice::from_ref(&file))?,
+    };
+    outputs.fill(0, |out| compiled.write_to(out).map_err(into_io))?;
     outputs.publish()?;
 
     let started = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -23,9 +23,9 @@ use crate::{
     cli::Prove,
     console::Console,
     failure::{Failure, Kind},
-    files::{Outputs, with_suffix},
+    files::{Outputs, check_stem, with_suffix},
     memory::Meter,
-    parameters::{self, Chosen, Held},
+    parameters::{self, Chosen, Held, ParamsKind},
     progress::Progress,
     public_inputs,
     source::{self, Partition},
@@ -41,7 +41,12 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     }
     let choice = backend::choose(flags.backend, &flags.device)?;
 
-    // Whatever is wrong with the input is said before anything expensive begins.
+    // Whatever is wrong with the output or the input is said before anything expensive begins.
+    let targets = targets(flags.out.as_deref())?;
+    if parameters::surely_test(flags.source.circuit, flags.params.as_deref()) {
+        parameters::check_targets(&targets)?;
+    }
+    let outputs = Outputs::create(&targets)?;
     let partitions = source::load(&flags.source)?;
     if let Some(path) = &flags.public {
         let derived: Vec<_> = partitions.iter().map(|partition| partition.public_inputs.clone()).collect();
@@ -55,6 +60,9 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
 
     let (held, mut chosen) =
         parameters::choose(flags.source.circuit, &circuit, flags.params.as_deref(), choice.backend)?;
+    if chosen.kind == ParamsKind::Test {
+        parameters::check_targets(&targets)?;
+    }
     let prover = prover(circuit.clone(), held, choice.backend, &mut chosen)?;
     if let Some(path) = &flags.vk {
         parameters::check_key(prover.key(), path)?;
@@ -70,8 +78,8 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     }
     reaper::flush();
 
-    if let Some(path) = &flags.out {
-        write(path, &proofs, prover.key())?;
+    if !targets.is_empty() {
+        write(outputs, &proofs, prover.key())?;
     }
     let report = Report {
         flags,
@@ -94,11 +102,17 @@ fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, O
     let first = partitions.first().ok_or_else(|| Failure::new(Kind::Internal, "no partition was read"))?;
     let started = Instant::now();
     let _progress = Progress::start("compiling", None);
-    let file = cache::compiled_circuit(&first.circuit.id())?;
-    let (circuit, from) =
-        CompiledCircuit::load_or_compile(&file, &first.circuit).map_err(|error| compile_failure(&error))?;
-    let compiled = matches!(from, Source::Compiled { .. }).then(|| started.elapsed());
-    Ok((Arc::new(circuit), compiled))
+    let (circuit, from_file) = match cache::compiled_circuit(&first.circuit.id()) {
+        Ok(file) => CompiledCircuit::load_or_compile(&file, &first.circuit)
+            .map(|(circuit, from)| (circuit, matches!(from, Source::File))),
+        // No fault of the cache keeps anyone from proving.
+        Err(failure) => {
+            tracing::warn!(%failure, "compiled without the cache");
+            CompiledCircuit::compile(&first.circuit).map(|circuit| (circuit, false))
+        }
+    }
+    .map_err(|error| compile_failure(&error))?;
+    Ok((Arc::new(circuit), (!from_file).then(|| started.elapsed())))
 }
 
 /// A prover with its parameters where it uses them. Proofs are verified together, not one by one.
@@ -174,17 +188,23 @@ fn prove_all(
     Ok((Run { stages, total: started.elapsed() }, proofs))
 }
 
-/// `P.proof`, `P.public.json` and `P.vk`, all or none.
-fn write(path: &Path, proofs: &[ProofAndInputs], key: &VerifyingKey) -> Result<(), Failure> {
+/// `P.proof`, `P.public.json` and `P.vk`; nothing without `--out`.
+fn targets(out: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
+    let Some(path) = out else { return Ok(vec![]) };
+    check_stem(path)?;
+    Ok(["proof", "public.json", "vk"].iter().map(|suffix| with_suffix(path, suffix)).collect())
+}
+
+/// The [`targets`], all or none.
+fn write(mut outputs: Outputs, proofs: &[ProofAndInputs], key: &VerifyingKey) -> Result<(), Failure> {
     let inputs: Vec<_> = proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
     let public = serde_json::to_vec(&public_inputs::to_hex(&inputs))
         .map_err(|error| Failure::new(Kind::Internal, error))?;
-    let mut outputs = Outputs::new();
-    outputs.add(&with_suffix(path, "proof"), |out| {
+    outputs.fill(0, |out| {
         proofs.iter().try_for_each(|(proof, _)| out.write_all(&proof.to_bytes()))
     })?;
-    outputs.add(&with_suffix(path, "public.json"), |out| out.write_all(&public))?;
-    outputs.add(&with_suffix(path, "vk"), |out| key.write(out))?;
+    outputs.fill(1, |out| out.write_all(&public))?;
+    outputs.fill(2, |out| key.write(out))?;
     outputs.publish()
 }
 

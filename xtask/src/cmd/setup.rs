@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Instant};
 
 use circuits::FilecoinCircuit;
-use groth16::check_test_target;
 use r1cs::CompiledCircuit;
 use serde_json::json;
 
@@ -12,9 +11,9 @@ use crate::{
     backend,
     cli::Setup,
     console::Console,
-    files::{Outputs, with_suffix},
+    files::{Outputs, check_stem, with_suffix},
     memory::Meter,
-    parameters,
+    parameters::{self, check_targets},
     progress::Progress,
     size::Size,
     source,
@@ -24,10 +23,11 @@ use crate::{
 pub fn run(flags: &Setup, console: Console) -> Outcome {
     let meter = Meter::start();
     let choice = backend::choose(flags.backend, &[])?;
+    check_stem(&flags.out)?;
     let [params, vk] = ["params", "vk"].map(|suffix| with_suffix(&flags.out, suffix));
-    for target in [&params, &vk] {
-        check_test_target(target).map_err(|error| parameters::read_failure(target, &error))?;
-    }
+    let targets = [params.clone(), vk.clone()];
+    check_targets(&targets)?;
+    let mut outputs = Outputs::create(&targets)?;
     let blank = FilecoinCircuit::blank(flags.circuit).map_err(|error| source::circuit_failure(&error))?;
     let started = Instant::now();
     let circuit = CompiledCircuit::compile(&blank).map_err(|error| compile_failure(&error))?;
@@ -35,9 +35,10 @@ pub fn run(flags: &Setup, console: Console) -> Outcome {
     let setup_ms = millis(started);
 
     let progress = Progress::start("writing", None);
-    let mut outputs = Outputs::new();
-    outputs.add(&params, |out| made.write(out))?;
-    outputs.add(&vk, |out| made.vk.write(out))?;
+    outputs.fill(0, |out| made.write(out))?;
+    outputs.fill(1, |out| made.vk.write(out))?;
+    // Meanwhile a ceremony's file may have come into the folder.
+    check_targets(&targets)?;
     outputs.publish()?;
     drop(progress);
 

@@ -1,6 +1,6 @@
 //! `verify`: proofs against a verifying key and public inputs.
 
-use groth16::{BatchError, PreparedVerifyingKey, Proof, ProofError, VerifyingKey};
+use groth16::{BatchError, PreparedVerifyingKey, Proof, ProofError, VerificationError, VerifyingKey};
 use rand_core::OsRng;
 use serde_json::json;
 
@@ -46,7 +46,11 @@ pub fn run(flags: &Verify, console: Console) -> Outcome {
     let reason = match proofs(&bytes) {
         Ok(proofs) => {
             let batch: Vec<_> = proofs.into_iter().zip(inputs).collect();
-            verify(&key, &batch).err().map(|failure| failure.message)
+            match verify(&key, &batch) {
+                Ok(()) => None,
+                Err(failure) if failure.kind == Kind::Invalid => Some(failure.message),
+                Err(failure) => return Err(failure),
+            }
         }
         // Bytes of the right length that are no proof are an invalid proof.
         Err((k, error)) => Some(format!("proof {k}: {error}")),
@@ -74,5 +78,13 @@ pub fn verify(key: &PreparedVerifyingKey, batch: &[(Proof, Vec<blstrs::Scalar>)]
         }
         batch => key.verify_batch(batch, &mut OsRng),
     };
-    outcome.map_err(|error| Failure::new(Kind::Invalid, error))
+    outcome.map_err(|error| {
+        let kind = match &error {
+            BatchError::Proof { source: VerificationError::Sum { .. }, .. }
+            | BatchError::Sum(_)
+            | BatchError::Inconsistent => Kind::Internal,
+            _ => Kind::Invalid,
+        };
+        Failure::new(kind, error)
+    })
 }
