@@ -33,8 +33,8 @@ impl Backend {
     ) -> Result<Box<dyn Pipeline>, ProveError> {
         match self {
             Self::Cpu => {
-                let parameters = parameters.clone();
-                Ok(Box::new(Cpu { circuit, densities, parameters }))
+                let queries = parameters.clone();
+                Ok(Box::new(Cpu { circuit, densities, queries }))
             }
             Self::Cuda { device } => {
                 let workshop = Workshop::open::<ProveError>(device, circuit)?;

@@ -1,30 +1,32 @@
-//! The pipeline on the CPU.
+//! The pipeline on the CPU, with parameters in memory or as they are read from their file.
 
 use std::sync::Arc;
 
 use assignment::{Bitmap, PackedWitness, ProvingAssignment};
 use blstrs::Scalar;
 use ff::Field;
-use msm_gpu::cpu::{msm, msm_packed};
-use msm_gpu::{Curve, Density, G1, G2, PackedScalars};
+use msm_gpu::cpu::{DenseSum, PackedSum};
+use msm_gpu::{Density, G1, G2, PackedScalars};
 use ntt_gpu::cpu::Ntt;
 use ntt_gpu::{Domain, Polynomial};
 use r1cs::{CheckError, CompiledCircuit, first_unsatisfied};
 use rayon::prelude::*;
 
+use crate::encoding::Encoding;
 use crate::pipeline::{Pipeline, Sums, timed};
+use crate::points::{Points, Queries};
 use crate::shape::Densities;
-use crate::{Parameters, ProveError, StageTimes};
+use crate::{Parameters, ProveError, Section, StageTimes};
 
-/// A compiled circuit and its parameters in memory.
+/// A compiled circuit and where its parameters are.
 #[derive(Debug)]
-pub(crate) struct Cpu {
+pub(crate) struct Cpu<Q> {
     pub(crate) circuit: Arc<CompiledCircuit>,
     pub(crate) densities: Densities,
-    pub(crate) parameters: Arc<Parameters>,
+    pub(crate) queries: Q,
 }
 
-impl Pipeline for Cpu {
+impl<Q: Queries> Pipeline for Cpu<Q> {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
         let mut times = StageTimes::default();
         let rows = self.circuit.num_rows();
@@ -40,7 +42,7 @@ impl Pipeline for Cpu {
             self.circuit.satisfied_products_into(witness, &mut a, &mut b)?;
             Ok::<_, CheckError>([a, b])
         })?;
-        let sums = from_products(domain, products, witness, &self.densities, &self.parameters, &mut times)?;
+        let sums = from_products(domain, products, witness, &self.densities, &self.queries, &mut times)?;
         Ok((sums, times))
     }
 }
@@ -85,7 +87,7 @@ fn from_products(
     [a, b]: [Vec<Scalar>; 2],
     witness: &PackedWitness<Scalar>,
     densities: &Densities,
-    parameters: &Parameters,
+    queries: &impl Queries,
     times: &mut StageTimes,
 ) -> Result<Sums, ProveError> {
     let h = timed(&mut times.quotient, || {
@@ -94,60 +96,59 @@ fn from_products(
         Ntt::new(domain).quotient(a?, b?)
     })?;
     timed(&mut times.msm, || {
-        let h = {
-            let _span = tracing::info_span!("msm", query = "h", len = h.len()).entered();
-            let sum = msm::<G1>(&parameters.h, &h)?;
-            assignment::reaper::defer(h);
-            sum
-        };
-        let queries = Queries { witness, densities };
-        Ok(Sums {
-            h,
-            l: queries.sum::<G1>("l", &parameters.l, None, None)?,
-            a: queries.sum::<G1>("a", &parameters.a, Some(Inputs::All), Some(&densities.a_aux))?,
-            b_g1: queries.sum::<G1>("b_g1", &parameters.b_g1, Some(Inputs::InB), Some(&densities.b_aux))?,
-            b_g2: queries.sum::<G2>("b_g2", &parameters.b_g2, Some(Inputs::InB), Some(&densities.b_aux))?,
+        let all = witness.inputs();
+        let in_b: Vec<Scalar> = densities.b_inputs.ones().map(|i| all[i]).collect();
+        let (of_a, of_b) = (Some(&densities.a_aux), Some(&densities.b_aux));
+        // In the order in which a file has them.
+        queries.read(|queries| {
+            let h = {
+                let _span = tracing::info_span!("msm", query = "h", len = h.len()).entered();
+                let sum = dense::<G1>(&mut queries.g1(Section::H)?, &h)?;
+                assignment::reaper::defer(h);
+                sum
+            };
+            Ok(Sums {
+                h,
+                l: over_witness::<G1>(queries.g1(Section::L)?, &[], witness, None)?,
+                a: over_witness::<G1>(queries.g1(Section::A)?, all, witness, of_a)?,
+                b_g1: over_witness::<G1>(queries.g1(Section::BG1)?, &in_b, witness, of_b)?,
+                b_g2: over_witness::<G2>(queries.g2()?, &in_b, witness, of_b)?,
+            })
         })
     })
 }
 
-/// Which inputs a query has points for, before those of the auxiliary variables.
-enum Inputs {
-    All,
-    InB,
-}
-
-struct Queries<'a> {
-    witness: &'a PackedWitness<Scalar>,
-    densities: &'a Densities,
-}
-
-impl Queries<'_> {
-    fn sum<C: Curve>(
-        &self,
-        query: &'static str,
-        bases: &[C::Affine],
-        inputs: Option<Inputs>,
-        aux: Option<&Bitmap>,
-    ) -> Result<C::Projective, ProveError> {
-        let _span = tracing::info_span!("msm", query, len = bases.len()).entered();
-        let witness = self.witness;
-        let inputs: Vec<Scalar> = match inputs {
-            None => Vec::new(),
-            Some(Inputs::All) => witness.inputs().to_vec(),
-            Some(Inputs::InB) => self.densities.b_inputs.ones().map(|i| witness.inputs()[i]).collect(),
-        };
-        let (of_inputs, of_aux) = bases
-            .split_at_checked(inputs.len())
-            .ok_or(msm_gpu::Error::Bases { expected: inputs.len(), got: bases.len() })?;
-        let len = witness.num_aux();
-        let scalars = PackedScalars::new(
-            len,
-            witness.ones().words(),
-            witness.is_dense().words(),
-            witness.dense_values(),
-        )?;
-        let density = aux.map(|bitmap| Density::new(len, bitmap.words())).transpose()?;
-        Ok(msm::<C>(of_inputs, &inputs)? + msm_packed::<C>(of_aux, &scalars, density.as_ref())?)
+/// The next points times these scalars.
+fn dense<C: Encoding>(points: &mut Points<'_, C>, scalars: &[Scalar]) -> Result<C::Projective, ProveError> {
+    let mut sum = DenseSum::<C>::new(scalars);
+    loop {
+        match sum.wanted() {
+            0 => return Ok(sum.finish()),
+            wanted => sum.add(points.next(wanted)?)?,
+        }
     }
+}
+
+/// A query's points times the inputs that it has points for, and the auxiliary variables, or those that it has points for.
+fn over_witness<C: Encoding>(
+    mut points: Points<'_, C>,
+    inputs: &[Scalar],
+    witness: &PackedWitness<Scalar>,
+    aux: Option<&Bitmap>,
+) -> Result<C::Projective, ProveError> {
+    let _span = tracing::info_span!("msm", query = %points.section(), len = points.left()).entered();
+    let of_inputs = dense(&mut points, inputs)?;
+    let len = witness.num_aux();
+    let scalars =
+        PackedScalars::new(len, witness.ones().words(), witness.is_dense().words(), witness.dense_values())?;
+    let density = aux.map(|bitmap| Density::new(len, bitmap.words())).transpose()?;
+    let mut sum = PackedSum::<C>::new(scalars, density)?;
+    loop {
+        match sum.wanted() {
+            0 => break,
+            wanted => sum.add(points.next(wanted)?)?,
+        }
+    }
+    points.finish()?;
+    Ok(of_inputs + sum.finish())
 }

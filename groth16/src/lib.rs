@@ -19,6 +19,7 @@ mod files;
 mod key;
 mod parameters;
 mod pipeline;
+mod points;
 mod proof;
 mod prove;
 mod secret;

@@ -85,20 +85,12 @@ impl Parameters {
 
     /// That the vectors have the lengths that a circuit asks for.
     pub fn check_shape(&self, shape: &Shape) -> Result<(), ParameterError> {
-        let sections = [
-            (Section::Ic, shape.inputs, self.vk.ic.len()),
-            (Section::H, shape.domain_size() - 1, self.h.len()),
-            (Section::L, shape.aux, self.l.len()),
-            (Section::A, shape.inputs + shape.a_aux, self.a.len()),
-            (Section::BG1, shape.b_inputs + shape.b_aux, self.b_g1.len()),
-            (Section::BG2, shape.b_inputs + shape.b_aux, self.b_g2.len()),
-        ];
-        for (section, expected, got) in sections {
-            if expected != got {
-                return Err(ParameterError::Shape { section, expected, got });
-            }
-        }
-        Ok(())
+        shape.check(Section::Ic, self.vk.ic.len())?;
+        shape.check(Section::H, self.h.len())?;
+        shape.check(Section::L, self.l.len())?;
+        shape.check(Section::A, self.a.len())?;
+        shape.check(Section::BG1, self.b_g1.len())?;
+        shape.check(Section::BG2, self.b_g2.len())
     }
 
     /// That all points are in the subgroup of prime order, by sums over random buckets

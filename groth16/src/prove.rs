@@ -1,5 +1,6 @@
 //! Proving.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,8 +11,10 @@ use r1cs::{CheckError, CompiledCircuit};
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
+use crate::cpu::Cpu;
 use crate::cuda::{self, Cuda, Workshop};
 use crate::pipeline::{Pipeline, Sums, timed};
+use crate::points::ParameterFile;
 use crate::shape::Densities;
 use crate::{
     Backend, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness, SetupError,
@@ -136,6 +139,23 @@ impl Prover {
         let verifying_key = PreparedVerifyingKey::new(&parameters.vk)?;
         let pipeline = backend.open(circuit, densities, &parameters)?;
         Ok(Self { vk: parameters.vk.clone(), verifying_key, pipeline, verify: true })
+    }
+
+    /// A prover on the CPU that keeps no points in memory: it reads a parameter file anew for each proof, in stretches, as the sums
+    /// go through it. Where parameters do not fit, or are used once; each proof costs reading and checking the
+    /// points again, a few percent of their sums. What [`Parameters::read_file`] checks is checked here too: the key, the lengths and
+    /// the digest, if one is given, at once, and each point when it is read. A file that changes fails the proof.
+    pub fn with_parameter_file(
+        circuit: Arc<CompiledCircuit>,
+        path: impl AsRef<Path>,
+        digest: Option<&str>,
+    ) -> Result<Self, ProveError> {
+        let densities = Densities::of(&circuit);
+        let shape = densities.shape(circuit.num_rows());
+        let (vk, queries) = ParameterFile::open(path.as_ref(), &shape, digest)?;
+        let verifying_key = PreparedVerifyingKey::new(&vk)?;
+        let pipeline = Box::new(Cpu { circuit, densities, queries });
+        Ok(Self { vk, verifying_key, pipeline, verify: true })
     }
 
     /// A prover with **test parameters** from a trapdoor, made where they are used: on a device they never leave it. They are those

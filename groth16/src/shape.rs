@@ -4,6 +4,8 @@ use assignment::Bitmap;
 use ntt_gpu::Domain;
 use r1cs::CompiledCircuit;
 
+use crate::{ParameterError, Section};
+
 /// How many points of which kind a circuit's parameters have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -25,6 +27,26 @@ impl Shape {
     /// The number of values of the evaluation domain, `n`: the least power of two that holds all rows.
     pub fn domain_size(&self) -> usize {
         self.rows.next_power_of_two()
+    }
+
+    /// How many points a section has.
+    fn points(&self, section: Section) -> usize {
+        match section {
+            Section::Ic => self.inputs,
+            Section::H => self.domain_size() - 1,
+            Section::L => self.aux,
+            Section::A => self.inputs + self.a_aux,
+            Section::BG1 | Section::BG2 => self.b_inputs + self.b_aux,
+            _ => 1,
+        }
+    }
+
+    /// That a section has as many points as it should.
+    pub(crate) fn check(&self, section: Section, got: usize) -> Result<(), ParameterError> {
+        match self.points(section) {
+            expected if expected == got => Ok(()),
+            expected => Err(ParameterError::Shape { section, expected, got }),
+        }
     }
 
     /// The evaluation domain.

@@ -56,8 +56,8 @@ impl<R: Read> Source<R> {
         decode::<C>(bytes, false).map_err(|source| ParameterError::Point { section, index: 0, source })
     }
 
-    /// A length and as many points: canonical, on the curve, none at infinity.
-    pub(crate) fn points<C: Encoding>(&mut self, section: Section) -> Result<Vec<C::Affine>, ParameterError> {
+    /// A section's length: the number of its points, which are known to remain.
+    pub(crate) fn count<C: Encoding>(&mut self, section: Section) -> Result<usize, ParameterError> {
         if self.remaining < 4 {
             return Err(ParameterError::Truncated { section, index: 0 });
         }
@@ -67,12 +67,23 @@ impl<R: Read> Source<R> {
         if needed > self.remaining {
             return Err(ParameterError::SectionLength { section, count, needed, remaining: self.remaining });
         }
-        let count = count as usize;
-        let mut out = vec![C::Affine::default(); count];
+        Ok(count as usize)
+    }
+
+    /// The points of a section from point `first` on, as many as `out` holds: canonical, on the curve, none at infinity.
+    pub(crate) fn next_points<C: Encoding>(
+        &mut self,
+        section: Section,
+        first: usize,
+        out: &mut [C::Affine],
+    ) -> Result<(), ParameterError> {
         for (k, targets) in out.chunks_mut(CHUNK / C::BYTES).enumerate() {
-            let first = k * (CHUNK / C::BYTES);
-            let bytes =
-                self.fill(targets.len() * C::BYTES).map_err(|source| Self::error(section, first, source))?;
+            let first = first + k * (CHUNK / C::BYTES);
+            let len = targets.len() * C::BYTES;
+            if len as u64 > self.remaining {
+                return Err(ParameterError::Truncated { section, index: first });
+            }
+            let bytes = self.fill(len).map_err(|source| Self::error(section, first, source))?;
             let bad = targets
                 .par_iter_mut()
                 .zip(bytes.par_chunks_exact(C::BYTES))
@@ -90,6 +101,13 @@ impl<R: Read> Source<R> {
                 return Err(ParameterError::Point { section, index, source });
             }
         }
+        Ok(())
+    }
+
+    /// A whole section.
+    pub(crate) fn points<C: Encoding>(&mut self, section: Section) -> Result<Vec<C::Affine>, ParameterError> {
+        let mut out = vec![C::Affine::default(); self.count::<C>(section)?];
+        self.next_points::<C>(section, 0, &mut out)?;
         Ok(out)
     }
 
