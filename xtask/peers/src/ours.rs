@@ -80,17 +80,14 @@ pub struct Production {
 }
 
 impl Production {
-    /// The only partition of the built-in proof of this circuit, under parameters from a file.
+    /// The only partition of the built-in proof of this circuit, under parameters that are read from a file as the proof is made.
     pub fn new(name: CircuitName, parameters: &Path) -> Result<Self, Box<dyn Error>> {
         let file = sample(name).ok_or("no built-in proof")?;
         let partitions = input::read(name, &[file])?;
         let circuit = FilecoinCircuit::all(name, partitions)?.pop().ok_or("no partition")?;
         let compiled = CompiledCircuit::compile(&circuit)?;
-        let shape = Shape::from(&compiled);
-        let parameters =
-            Parameters::read_file(parameters, ReadOptions { digest: None, shape: Some(&shape) })?;
         let prover =
-            Prover::new(Arc::new(compiled), Arc::new(parameters), Backend::Cpu)?.verify_proofs(false);
+            Prover::with_parameter_file(Arc::new(compiled), parameters, None)?.verify_proofs(false);
         Ok(Self { prover, circuit })
     }
 
