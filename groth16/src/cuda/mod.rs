@@ -10,7 +10,7 @@ use assignment::{Bitmap, PackedWitness};
 use blstrs::{G1Projective, G2Projective, Scalar};
 use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Stream, Timer};
 use msm_gpu::device::{Dense, DeviceDensity, DeviceMsm, DevicePacked, Source};
-use msm_gpu::{Density, G1, G2, PackedScalars, cpu};
+use msm_gpu::{Density, G1, G2, cpu};
 use ntt_gpu::{Domain, Natural, device};
 use r1cs::CompiledCircuit;
 use r1cs::device::{DeviceCircuit, DeviceWitness};
@@ -102,10 +102,8 @@ impl Cuda {
         let h = clocked("h", h.len(), || {
             msm.msm::<G1>(Source::Device(&srs.h), Dense::Montgomery(Source::Device(h)))
         })?;
-        let host = witness.host();
-        let (ones, is_dense) = (host.ones().words(), host.is_dense().words());
-        let scalars = PackedScalars::new(host.num_aux(), ones, is_dense, host.dense_values())?;
-        let packed = DevicePacked::new(msm, &scalars, Source::Device(witness.dense()))?;
+        let (len, dense) = (witness.host().num_aux(), witness.dense());
+        let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
         let g1 = |query, points: &DeviceBuffer<_>, density| -> Result<G1Projective, msm_gpu::Error> {
             clocked(query, points.len(), || msm.msm_packed::<G1>(Source::Device(points), &packed, density))
         };

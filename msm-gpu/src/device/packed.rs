@@ -13,9 +13,25 @@ use crate::{Density, Error, PackedScalars};
 #[derive(Debug)]
 pub struct DevicePacked<'a> {
     len: usize,
-    ones: DeviceBuffer<u64>,
-    is_dense: DeviceBuffer<u64>,
+    ones: Bits<'a>,
+    is_dense: Bits<'a>,
     dense: Source<'a, Fr>,
+}
+
+/// A bitmap on the device, copied there for this purpose or not.
+#[derive(Debug)]
+enum Bits<'a> {
+    Own(DeviceBuffer<u64>),
+    Borrowed(&'a DeviceBuffer<u64>),
+}
+
+impl Bits<'_> {
+    fn buffer(&self) -> &DeviceBuffer<u64> {
+        match self {
+            Bits::Own(buffer) => buffer,
+            Bits::Borrowed(buffer) => buffer,
+        }
+    }
 }
 
 /// The bases that a query's packed scalars select, as lists on the device in rising order.
@@ -40,10 +56,31 @@ impl<'a> DevicePacked<'a> {
         }
         Ok(Self {
             len: scalars.len(),
-            ones: msm.pool.upload(scalars.ones(), &msm.work)?,
-            is_dense: msm.pool.upload(scalars.is_dense(), &msm.work)?,
+            ones: Bits::Own(msm.pool.upload(scalars.ones(), &msm.work)?),
+            is_dense: Bits::Own(msm.pool.upload(scalars.is_dense(), &msm.work)?),
             dense,
         })
+    }
+
+    /// Scalars whose parts are on the device already. They must fit as [`PackedScalars`] says: that is not looked into, and where
+    /// they do not the sum is wrong.
+    ///
+    /// # Errors
+    /// [`Error::Words`] unless both bitmaps have the words of `len` bits.
+    pub fn on_device(
+        len: usize,
+        ones: &'a DeviceBuffer<u64>,
+        is_dense: &'a DeviceBuffer<u64>,
+        dense: &'a DeviceBuffer<Fr>,
+    ) -> Result<Self, Error> {
+        let expected = len.div_ceil(64);
+        for (what, got) in [("ones", ones.len()), ("is_dense", is_dense.len())] {
+            if got != expected {
+                return Err(Error::Words { what, len, expected, got });
+            }
+        }
+        let (ones, is_dense) = (Bits::Borrowed(ones), Bits::Borrowed(is_dense));
+        Ok(Self { len, ones, is_dense, dense: Source::Device(dense) })
     }
 
     /// The number of scalars.
@@ -58,10 +95,10 @@ impl<'a> DevicePacked<'a> {
 
     fn select(&self, density: Option<&DeviceBuffer<u64>>, msm: &DeviceMsm) -> Result<Selection, Error> {
         let (pool, stream) = (&msm.pool, &msm.work);
-        let words = self.ones.len();
+        let words = self.ones.buffer().len();
         let maps = Bitmaps {
-            ones: self.ones.read(stream)?,
-            is_dense: self.is_dense.read(stream)?,
+            ones: self.ones.buffer().read(stream)?,
+            is_dense: self.is_dense.buffer().read(stream)?,
             density: density.map(|density| density.read(stream)).transpose()?,
         };
         let mut counts = pool.allocate::<u32>(4 * (words + 1), stream)?;
