@@ -23,7 +23,7 @@ pub(crate) trait Queries: fmt::Debug + Send + Sync {
 /// Queries while they are used.
 pub(crate) enum Reading<'a> {
     Memory(&'a Parameters),
-    File(Source<Arc<File>>),
+    File(Box<Source<Arc<File>>>),
 }
 
 /// The points of a section that were not taken yet.
@@ -175,7 +175,8 @@ impl Queries for ParameterFile {
         unchanged(&file)?;
         let action = || format!("seeking in {}", self.path.display());
         file.seek(SeekFrom::Start(self.queries)).map_err(ParameterError::io(action()))?;
-        let out = work(&mut Reading::File(Source::new(file.clone(), self.len - self.queries, false)))?;
+        let out =
+            work(&mut Reading::File(Box::new(Source::new(file.clone(), self.len - self.queries, false))))?;
         unchanged(&file)?;
         Ok(out)
     }
