@@ -97,6 +97,22 @@ pub enum ParameterError {
         /// The file's number.
         got: usize,
     },
+    /// The process gets no memory for a section.
+    #[error("section {section}: no memory for {count} elements")]
+    OutOfMemory {
+        /// The section.
+        section: Section,
+        /// Its elements.
+        count: usize,
+    },
+    /// A key file is longer than any key.
+    #[error("{len} bytes, but no verifying key has more than {limit}")]
+    KeyTooLong {
+        /// The file's length.
+        len: u64,
+        /// The greatest length.
+        limit: u64,
+    },
     /// A point is not usable.
     #[error("section {section}, element {index}: {source}")]
     Point {

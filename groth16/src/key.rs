@@ -37,6 +37,9 @@ pub struct VerifyingKey {
     pub ic: Vec<G1Affine>,
 }
 
+/// Longer key files are refused: this is room for a million public inputs, and Filecoin's circuits have a few hundred.
+const MAX_KEY_FILE: u64 = 100 << 20;
+
 impl VerifyingKey {
     /// The number of public inputs, ONE not counted.
     pub fn num_public_inputs(&self) -> usize {
@@ -56,6 +59,9 @@ impl VerifyingKey {
     /// Reads a `.vk` file and [checks](Self::check) it.
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, ParameterError> {
         let opened = Opened::new(path.as_ref())?;
+        if opened.len > MAX_KEY_FILE {
+            return Err(ParameterError::KeyTooLong { len: opened.len, limit: MAX_KEY_FILE });
+        }
         let mut source = Source::new(io::BufReader::new(&opened.file), opened.len, false);
         let key = Self::read_from(&mut source)?;
         match source.remaining() {
@@ -75,7 +81,7 @@ impl VerifyingKey {
             gamma_g2: source.point::<G2>(Section::GammaG2)?,
             delta_g1: source.point::<G1>(Section::DeltaG1)?,
             delta_g2: source.point::<G2>(Section::DeltaG2)?,
-            ic: source.points::<G1>(Section::Ic)?,
+            ic: source.points::<G1>(Section::Ic, None)?,
         };
         key.check()?;
         Ok(key)

@@ -60,13 +60,18 @@ impl Parameters {
     /// [`read_file`](Self::read_file) from any reader that is to give `len` bytes.
     pub fn read(reader: impl Read, len: u64, options: ReadOptions<'_>) -> Result<Self, ParameterError> {
         let mut source = Source::new(reader, len, options.digest.is_some());
+        let vk = VerifyingKey::read_from(&mut source)?;
+        let shape = options.shape;
+        if let Some(shape) = shape {
+            shape.check(Section::Ic, vk.ic.len())?;
+        }
         let parameters = Self {
-            vk: VerifyingKey::read_from(&mut source)?,
-            h: source.points::<G1>(Section::H)?,
-            l: source.points::<G1>(Section::L)?,
-            a: source.points::<G1>(Section::A)?,
-            b_g1: source.points::<G1>(Section::BG1)?,
-            b_g2: source.points::<G2>(Section::BG2)?,
+            vk,
+            h: source.points::<G1>(Section::H, shape)?,
+            l: source.points::<G1>(Section::L, shape)?,
+            a: source.points::<G1>(Section::A, shape)?,
+            b_g1: source.points::<G1>(Section::BG1, shape)?,
+            b_g2: source.points::<G2>(Section::BG2, shape)?,
         };
         if source.remaining() > 0 {
             tracing::info!(bytes = source.remaining(), "bytes follow the last section of the parameters");
@@ -76,9 +81,6 @@ impl Parameters {
             && !expected.eq_ignore_ascii_case(&got)
         {
             return Err(ParameterError::Digest { expected: expected.to_owned(), got });
-        }
-        if let Some(shape) = options.shape {
-            parameters.check_shape(shape)?;
         }
         Ok(parameters)
     }

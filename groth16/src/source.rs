@@ -6,7 +6,7 @@ use blake2b_simd::State;
 use rayon::prelude::*;
 
 use crate::encoding::{Encoding, decode};
-use crate::{ParameterError, Section};
+use crate::{ParameterError, Section, Shape};
 
 /// Bytes that are read, then decoded in parallel.
 const CHUNK: usize = 1 << 22;
@@ -104,10 +104,27 @@ impl<R: Read> Source<R> {
         Ok(())
     }
 
-    /// A whole section.
-    pub(crate) fn points<C: Encoding>(&mut self, section: Section) -> Result<Vec<C::Affine>, ParameterError> {
-        let mut out = vec![C::Affine::default(); self.count::<C>(section)?];
-        self.next_points::<C>(section, 0, &mut out)?;
+    /// A whole section, of the circuit's length if that is known. Otherwise memory grows with what was read and found good, not with
+    /// what the file claims.
+    pub(crate) fn points<C: Encoding>(
+        &mut self,
+        section: Section,
+        shape: Option<&Shape>,
+    ) -> Result<Vec<C::Affine>, ParameterError> {
+        let count = self.count::<C>(section)?;
+        let mut out = Vec::new();
+        let memory = |_| ParameterError::OutOfMemory { section, count };
+        if let Some(shape) = shape {
+            shape.check(section, count)?;
+            out.try_reserve_exact(count).map_err(memory)?;
+        }
+        while out.len() < count {
+            let first = out.len();
+            let end = count.min(first + CHUNK / C::BYTES);
+            out.try_reserve(end - first).map_err(memory)?;
+            out.resize(end, C::Affine::default());
+            self.next_points::<C>(section, first, &mut out[first..])?;
+        }
         Ok(out)
     }
 
@@ -120,5 +137,33 @@ impl<R: Read> Source<R> {
             }
         }
         Ok(self.hasher.map(|hasher| hasher.finalize().to_hex()[..32].to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use msm_gpu::G1;
+
+    /// Four thousand million points are claimed, and their bytes too; none is there.
+    #[test]
+    fn memory_follows_what_is_read() {
+        let lie = [0xff; 4];
+        let len = 4 + 96 * u64::from(u32::MAX);
+        let mut source = Source::new(&lie[..], len, false);
+        let result = source.points::<G1>(Section::H, None);
+        assert!(matches!(result, Err(ParameterError::Truncated { section: Section::H, index: 0 })));
+    }
+
+    #[test]
+    fn lengths_are_compared_before_points_are_read() {
+        let shape = Shape { inputs: 1, aux: 3, rows: 4, a_aux: 1, b_inputs: 0, b_aux: 1 };
+        let bytes = [&[0, 0, 0, 2][..], &[0; 192]].concat();
+        let mut source = Source::new(&bytes[..], bytes.len() as u64, false);
+        let result = source.points::<G1>(Section::L, Some(&shape));
+        assert!(matches!(
+            result,
+            Err(ParameterError::Shape { section: Section::L, expected: 3, got: 2 })
+        ));
     }
 }
