@@ -12,6 +12,43 @@ use crate::curve::{Affine, Curve};
 /// Scalars that one task treats: their sums stay in the cache while the table goes by.
 const CHUNK: usize = 1 << 12;
 
+/// A task's memory. It shows the scalars, which may be secret, and so it never grows, which would leave copies, and is wiped when
+/// dropped.
+struct Scratch<C: Curve> {
+    prepared: Vec<Prepared>,
+    sums: Vec<Affine<C::Base>>,
+    terms: Vec<Affine<C::Base>>,
+    adder: Adder<C::Base>,
+}
+
+impl<C: Curve> Scratch<C> {
+    fn new() -> Self {
+        Self {
+            prepared: Vec::with_capacity(CHUNK),
+            sums: Vec::with_capacity(CHUNK),
+            terms: Vec::with_capacity(CHUNK),
+            adder: Adder::default(),
+        }
+    }
+
+    fn wipe(&mut self) {
+        self.prepared.resize(CHUNK, Prepared::default());
+        self.prepared.fill(Prepared::default());
+        for points in [&mut self.sums, &mut self.terms] {
+            points.resize(CHUNK, Affine::default());
+            points.fill(Affine::default());
+        }
+        // The compiler cannot tell that nobody looks.
+        std::hint::black_box((&self.prepared, &self.sums, &self.terms));
+    }
+}
+
+impl<C: Curve> Drop for Scratch<C> {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
 /// A table of multiples of one base: `d·2^(width·w)·base` for every window `w` and digit magnitude `d`.
 #[derive(Debug)]
 pub struct FixedBase<C: Curve> {
@@ -53,10 +90,9 @@ impl<C: Curve> FixedBase<C> {
     /// `scalars[i]·base` for every `i`, as affine points.
     pub fn multiply(&self, scalars: &[Scalar]) -> Vec<C::Affine> {
         let mut out = vec![C::Affine::default(); scalars.len()];
-        let scratch = || (Vec::<Prepared>::new(), Vec::new(), Vec::new(), Adder::default());
         out.par_chunks_mut(CHUNK).zip(scalars.par_chunks(CHUNK)).for_each_init(
-            scratch,
-            |(prepared, sums, terms, adder), (out, scalars)| {
+            Scratch::<C>::new,
+            |Scratch { prepared, sums, terms, adder }, (out, scalars)| {
                 prepared.clear();
                 prepared.extend(scalars.iter().map(|scalar| self.windows.prepare(scalar)));
                 sums.clear();
