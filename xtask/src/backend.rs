@@ -51,13 +51,17 @@ fn cuda(devices: &[u32], reason: String) -> Result<Choice, Failure> {
     Ok(Choice { backend: Backend::Cuda { device }, name: "cuda", reason, devices })
 }
 
-/// How a failure of a device is reported.
-pub fn device_failure(error: &gpu::Error) -> Failure {
-    let kind = match error {
+/// The class of a device's failure.
+pub fn device_kind(error: &gpu::Error) -> Kind {
+    match error {
         gpu::Error::OutOfMemory { .. } => Kind::Memory,
         _ => Kind::Device,
-    };
-    Failure::new(kind, error).at("--backend")
+    }
+}
+
+/// How a failure of a device is reported.
+pub fn device_failure(error: &gpu::Error) -> Failure {
+    Failure::new(device_kind(error), error).at("--backend")
 }
 
 /// Refuses the flags of budgets, which no backend honours yet.

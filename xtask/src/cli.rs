@@ -1,11 +1,11 @@
 //! The commands and their flags.
 
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 use circuits::shape::CircuitName;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::size::Size;
+use crate::{bench::LogSizes, size::Size};
 
 /// A Groth16 prover for Filecoin's circuits.
 #[derive(Debug, Parser)]
@@ -213,15 +213,22 @@ pub struct Bench {
     /// What to measure.
     #[arg(value_enum)]
     pub subject: Subject,
-    /// Sizes, as powers of two.
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
-    pub log_n: Vec<u32>,
-    /// Runs of each variant, whose medians are reported.
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: u32,
-    /// Draw the table.
+    /// Base-two logarithms of the sizes: 18..=24, 20, or several of these.
+    #[arg(long, value_name = "A..=B,K,…")]
+    pub log_n: Option<LogSizes>,
+    /// Runs of each variant or size, whose medians are reported. Default: 12 for synthesis, 7 for msm; ntt sets its own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// Plot time, rate and share of the floor by size.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+impl Bench {
+    /// The sizes asked for, or these.
+    pub fn sizes(&self, default: RangeInclusive<u32>) -> Vec<u32> {
+        self.log_n.as_ref().map_or_else(|| default.collect(), |sizes| sizes.0.clone())
+    }
 }
 
 /// Flags of `peers`.

@@ -1,7 +1,13 @@
 //! What `bench` measures, and how.
 
 mod alternate;
+mod log_sizes;
+pub mod msm;
+pub mod ntt;
 mod stopwatch;
+mod svg;
 pub mod synthesis;
+mod table;
 
+pub use log_sizes::LogSizes;
 pub use stopwatch::process_time;

@@ -26,6 +26,8 @@ use crate::{
 
 /// Large enough for its vectors to leave the caches, small enough for a dozen runs of each variant.
 const CIRCUIT: &str = "porep-2KiB";
+/// Of each variant, without `--runs`.
+const RUNS: u32 = 12;
 
 #[derive(Serialize)]
 struct Report {
@@ -51,7 +53,8 @@ struct Row {
 }
 
 /// Runs all comparisons and prints the table.
-pub fn run(runs: usize, console: Console) -> Outcome {
+pub fn run(runs: Option<u32>, console: Console) -> Outcome {
+    let runs = runs.unwrap_or(RUNS) as usize;
     let name: CircuitName = CIRCUIT.parse().map_err(|error| Failure::new(Kind::Internal, error))?;
     let circuit = FilecoinCircuit::all(name, synthetic(name, 1, 1))
         .map_err(|error| source::circuit_failure(&error))?

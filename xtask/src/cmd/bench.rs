@@ -1,10 +1,8 @@
 //! `bench`: medians, rates and shares of the floor.
 
-use clap::ValueEnum;
-
 use super::Outcome;
 use crate::{
-    bench::synthesis,
+    bench::{msm, ntt, synthesis},
     cli::{Bench, Subject},
     console::Console,
     failure::{Failure, Kind},
@@ -12,22 +10,19 @@ use crate::{
 
 /// Runs the benchmark asked for. A flag that it has no use for is refused.
 pub fn run(flags: &Bench, console: Console) -> Outcome {
+    let refuse = |subject: &str, flag: &str| {
+        let message = format_args!("bench {subject} has no use for {flag}");
+        Err(Failure::new(Kind::Usage, message).at(flag))
+    };
     match flags.subject {
-        Subject::Synthesis => {
-            let refuse = |flag| {
-                let message = format_args!("bench synthesis has no use for {flag}");
-                Err(Failure::new(Kind::Usage, message).at(flag))
-            };
-            match flags {
-                Bench { svg: Some(_), .. } => refuse("--svg"),
-                Bench { log_n, .. } if !log_n.is_empty() => refuse("--log-n"),
-                Bench { runs, .. } => synthesis::run(*runs as usize, console),
-            }
-        }
-        subject => {
-            let subject = subject.to_possible_value();
-            let subject = subject.as_ref().map_or("this", |value| value.get_name());
-            Err(Failure::unavailable("bench", format_args!("no benchmark of {subject} is built in yet")))
+        Subject::Ntt if flags.runs.is_some() => refuse("ntt", "--runs"),
+        Subject::Ntt => ntt::run(flags, console),
+        Subject::Msm => msm::run(flags, console),
+        Subject::Synthesis if flags.svg.is_some() => refuse("synthesis", "--svg"),
+        Subject::Synthesis if flags.log_n.is_some() => refuse("synthesis", "--log-n"),
+        Subject::Synthesis => synthesis::run(flags.runs, console),
+        Subject::Prove => {
+            Err(Failure::unavailable("bench", "no benchmark of prove is built in: use prove --repeat"))
         }
     }
 }

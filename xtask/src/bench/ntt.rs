@@ -1,0 +1,56 @@
+//! `bench ntt`: multiplication in Fr, transforms and the quotient, on the device.
+
+use ntt_gpu::{
+    Error,
+    device::bench::{self, Measurement},
+};
+use rand_core::OsRng;
+
+use super::table::{Row, Table, ms, open_device};
+use crate::{
+    backend::device_kind,
+    cli::Bench,
+    cmd::Outcome,
+    console::Console,
+    failure::{Failure, Kind},
+};
+
+/// The sizes without `--log-n`.
+const SIZES: std::ops::RangeInclusive<u32> = 16..=27;
+
+/// Measures and prints the table.
+pub fn run(flags: &Bench, console: Console) -> Outcome {
+    let (device, pool) = open_device()?;
+    let mut table = Table::new("ntt", "G mul/s", &device, flags.svg.as_deref(), console)?;
+    let multiply = bench::multiply(&device, &pool, &mut OsRng).map_err(failure)?;
+    table.push(Row { by_size: false, ..row(&multiply) });
+    for log_n in flags.sizes(SIZES) {
+        for line in bench::transforms(&device, &pool, log_n, &mut OsRng).map_err(failure)? {
+            table.push(row(&line));
+        }
+        table.push(row(&bench::quotient(&device, &pool, log_n, &mut OsRng).map_err(failure)?));
+    }
+    table.finish()
+}
+
+fn row(line: &Measurement) -> Row {
+    Row {
+        what: line.what,
+        log_n: line.log_size,
+        ms: ms(line.median),
+        floor_ms: ms(line.floor()),
+        share: line.share(),
+        rate: line.multiplications / line.median.as_secs_f64() / 1e9,
+        by_size: true,
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match &error {
+        Error::Device(device) => Failure::new(device_kind(device), error).at("bench"),
+        Error::DomainTooLarge { .. } | Error::DeviceDomain { .. } | Error::NoCoset { .. } => {
+            Failure::new(Kind::Usage, error).at("--log-n")
+        }
+        _ => Failure::new(Kind::Internal, error),
+    }
+}
