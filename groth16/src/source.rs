@@ -161,9 +161,6 @@ mod tests {
         let bytes = [&[0, 0, 0, 2][..], &[0; 192]].concat();
         let mut source = Source::new(&bytes[..], bytes.len() as u64, false);
         let result = source.points::<G1>(Section::L, Some(&shape));
-        assert!(matches!(
-            result,
-            Err(ParameterError::Shape { section: Section::L, expected: 3, got: 2 })
-        ));
+        assert!(matches!(result, Err(ParameterError::Shape { section: Section::L, expected: 3, got: 2 })));
     }
 }

@@ -2,8 +2,8 @@
 
 use blstrs::{Bls12, G1Affine, G2Affine, G2Prepared, Gt, Scalar};
 use ff::Field;
-use group::prime::PrimeCurveAffine;
 use group::Curve as _;
+use group::prime::PrimeCurveAffine;
 use msm_gpu::G1;
 use msm_gpu::cpu::msm;
 use pairing::{Engine, MillerLoopResult, MultiMillerLoop};
@@ -203,6 +203,9 @@ mod tests {
     fn a_sum_that_fails_is_no_identity() {
         let (points, scalars) = ([G1Affine::generator(); 2], [Scalar::ONE; 3]);
         assert!(matches!(sum("terms", &points, &scalars), Err(VerificationError::Sum { what: "terms", .. })));
-        assert_eq!(sum("terms", &points, &scalars[..2]), Ok((G1Affine::generator() * Scalar::from(2)).to_affine()));
+        assert_eq!(
+            sum("terms", &points, &scalars[..2]),
+            Ok((G1Affine::generator() * Scalar::from(2)).to_affine())
+        );
     }
 }

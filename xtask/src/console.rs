@@ -4,6 +4,8 @@
 use std::{
     fmt,
     io::{self, IsTerminal, Write},
+    path::Path,
+    sync::OnceLock,
 };
 
 use serde::Serialize;
@@ -12,6 +14,14 @@ use tracing_subscriber::{
 };
 
 use crate::{failure::Failure, progress};
+
+/// Why the machine-readable result was not written. A closed pipe is the reader's choice.
+static LOST: OnceLock<Failure> = OnceLock::new();
+
+/// Why the machine-readable result was lost, if it was.
+pub fn lost() -> Option<&'static Failure> {
+    LOST.get()
+}
 
 /// The two outputs and how to use them.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +63,13 @@ impl Console {
             return;
         }
         match serde_json::to_string(value) {
-            Ok(line) => drop(writeln!(io::stdout().lock(), "{line}")),
+            Ok(line) => {
+                if let Err(error) = writeln!(io::stdout().lock(), "{line}")
+                    && error.kind() != io::ErrorKind::BrokenPipe
+                {
+                    let _ = LOST.set(Failure::io(Path::new("standard output"), &error));
+                }
+            }
             Err(error) => drop(writeln!(io::stderr().lock(), "error: {error}")),
         }
     }

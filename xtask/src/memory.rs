@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -68,9 +69,11 @@ impl Drop for Meter {
     }
 }
 
-/// Refuses work that would need more memory than the system has to give: it would be killed half way.
+/// Refuses work that would need more memory than the system, a control group or a limit of the process has to give: it would be
+/// killed half way.
 pub fn ensure_available(needed: u64, work: &str) -> Result<(), Failure> {
-    match read("/proc/meminfo", "MemAvailable:") {
+    let limits = [read("/proc/meminfo", "MemAvailable:"), address_space(), control_groups()];
+    match limits.into_iter().flatten().min() {
         Some(available) if needed > available => {
             let [needed, available] = [needed, available].map(Size);
             let message = format!("{work} takes about {needed}, but only {available} are available");
@@ -78,6 +81,41 @@ pub fn ensure_available(needed: u64, work: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// What `RLIMIT_AS` leaves.
+fn address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    Some(address_space_limit(&limits)?.saturating_sub(status("VmSize:")?))
+}
+
+/// The soft limit; none if it is `unlimited`.
+fn address_space_limit(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What the process's control group and those around it leave, by version 2 of control groups.
+fn control_groups() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let all = Path::new(own).ancestors().map(|group| root.join(group));
+    all.filter_map(|group| control_group(&group)).min()
+}
+
+/// What one group leaves; pages of files can be taken from it, and so do not count.
+fn control_group(group: &Path) -> Option<u64> {
+    let text = |name: &str| fs::read_to_string(group.join(name)).ok();
+    let max: u64 = text("memory.max")?.trim().parse().ok()?;
+    let current: u64 = text("memory.current")?.trim().parse().ok()?;
+    let stat = text("memory.stat").unwrap_or_default();
+    let of_files = |field: &str| {
+        let line = stat.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(' '));
+        line.and_then(|value| value.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let used = current.saturating_sub(of_files("active_file") + of_files("inactive_file"));
+    Some(max.saturating_sub(used))
 }
 
 /// One line of `/proc/self/status`, in bytes.
@@ -95,6 +133,31 @@ fn read(file: &str, field: &str) -> Option<u64> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_address_space() {
+        let of = |soft: &str| {
+            format!(
+                "Max cpu time  unlimited  unlimited  seconds\nMax address space  {soft}  unlimited  bytes\n"
+            )
+        };
+        assert_eq!(address_space_limit(&of("4294967296")), Some(1 << 32));
+        assert_eq!(address_space_limit(&of("unlimited")), None);
+    }
+
+    #[test]
+    fn limits_of_control_groups() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
+        assert_eq!(control_group(group.path()), None);
+        write("memory.max", "max\n");
+        write("memory.current", "700\n");
+        assert_eq!(control_group(group.path()), None);
+        write("memory.max", "1000\n");
+        assert_eq!(control_group(group.path()), Some(300));
+        write("memory.stat", "anon 1\nactive_file 100\ninactive_file 200\n");
+        assert_eq!(control_group(group.path()), Some(600));
+    }
 
     #[test]
     fn sees_an_allocation_that_is_gone_again() {

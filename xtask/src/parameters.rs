@@ -171,7 +171,8 @@ fn test_parameters(
         Ok(cached) => cached,
         Err(failure) => {
             tracing::warn!(%failure, "test parameters are made without the cache");
-            return made("made for this run".into()).map(|(parameters, chosen)| (Held::Host(parameters), chosen));
+            return made("made for this run".into())
+                .map(|(parameters, chosen)| (Held::Host(parameters), chosen));
         }
     };
     let started = Instant::now();
@@ -226,6 +227,7 @@ pub fn file_size(shape: &Shape) -> u64 {
 pub fn read_failure(path: &Path, error: &ParameterError) -> Failure {
     let kind = match error {
         ParameterError::Io { source, .. } => io_kind(source),
+        ParameterError::OutOfMemory { .. } => Kind::Memory,
         _ => Kind::Input,
     };
     Failure::new(kind, error).at(path.display())

@@ -170,9 +170,8 @@ fn ceremony_names_and_folders_are_left_alone() {
 
     // What stands under the ceremony's name in the ceremony's folder is taken, checked and reported as such.
     fs::create_dir(folder.join("ceremony")).unwrap();
-    assert_eq!(setup("made").code, 0);
     let target = format!("ceremony/{stem}.params");
-    fs::rename(folder.join("made.params"), folder.join(&target)).unwrap();
+    fs::write(folder.join(&target), with_ceremony_gamma()).unwrap();
     let prove = || {
         let mut command = command(folder);
         command.env("FIL_PROOFS_PARAMETER_CACHE", folder.join("ceremony"));
@@ -181,11 +180,81 @@ fn ceremony_names_and_folders_are_left_alone() {
     let answer = prove();
     assert_eq!((answer.code, &answer.json()["params_kind"]), (0, &"ceremony".into()), "{}", answer.stderr);
     assert_eq!(setup("ceremony/mine").code, 2, "not beside a ceremony's files");
+    let compiled = ["compile", "--circuit", "window-2KiB", "--json", "--out", "ceremony/mine"];
+    assert_eq!(xtask(folder, &compiled).code, 2);
+    for out in ["ceremony/mine", "V28-mine"] {
+        let answer = xtask(folder, &["prove", "--circuit", "window-2KiB", "--json", "--out", out]);
+        assert_eq!((answer.code, answer.error().0.as_str()), (2, "input"), "{out}");
+    }
+    assert_eq!(entries(&folder.join("ceremony")).len(), 1);
+
+    // Our setup's parameters under the ceremony's name are seen through.
+    let original = fs::read(folder.join(&target)).unwrap();
+    assert_eq!(setup("made").code, 0);
+    fs::copy(folder.join("made.params"), folder.join(&target)).unwrap();
+    assert_eq!((prove().code, &prove().json()["params_kind"]), (0, &"test".into()));
+    fs::write(folder.join(&target), original).unwrap();
 
     // A damaged ceremony file is an error, not a reason for test parameters.
     let bytes = fs::read(folder.join(&target)).unwrap();
     fs::write(folder.join(&target), &bytes[..bytes.len() - 1]).unwrap();
     assert_eq!((prove().code, prove().error().0.as_str()), (2, "input"));
+}
+
+/// Parameters of window-2KiB with the gamma of Filecoin's ceremonies.
+fn with_ceremony_gamma() -> Vec<u8> {
+    let blank = circuits::FilecoinCircuit::blank("window-2KiB".parse().unwrap()).unwrap();
+    let circuit = r1cs::CompiledCircuit::compile(&blank).unwrap();
+    let [alpha, beta, delta, tau] = [3, 5, 7, 11].map(blstrs::Scalar::from);
+    let waste = groth16::ToxicWaste::new(alpha, beta, 1.into(), delta, tau).unwrap();
+    let mut bytes = vec![];
+    groth16::setup(&circuit, waste).unwrap().write(&mut bytes).unwrap();
+    bytes
+}
+
+/// Nothing that stands where the cache should be keeps anyone from proving.
+#[test]
+fn a_cache_that_cannot_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("file"), b"").unwrap();
+    fs::create_dir_all(folder.join("ceremony/filecoin-groth16/parameters/v28-x")).unwrap();
+    for cache in ["file", "ceremony"] {
+        let mut command = command(folder);
+        command.env("XDG_CACHE_HOME", folder.join(cache));
+        let answer = run(command.args(["prove", "--circuit", "window-2KiB", "--json"]));
+        assert_eq!(answer.code, 0, "{cache}: {}", answer.stderr);
+        assert!(answer.stderr.contains("without the cache"), "{cache}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn outputs_without_a_name_and_inputs_that_are_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // An empty value is refused by the parser of flags, before there is a flag to name.
+    assert_eq!(xtask(folder, &["prove", "--circuit", "window-2KiB", "--json", "--out", ""]).code, 2);
+    for out in [".", "..", "a/", "a/.."] {
+        let answer = xtask(folder, &["prove", "--circuit", "window-2KiB", "--json", "--out", out]);
+        assert_eq!((answer.code, answer.error().2.as_str()), (2, "--out"), "{out:?}");
+    }
+    assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+    for flag in ["--params", "--vk", "--input"] {
+        for file in ["pipe", ".", "/dev/zero"] {
+            let (code, (kind, message, _)) = refused(folder, &["--circuit", "window-2KiB", flag, file]);
+            assert_eq!((code, kind.as_str()), (2, "input"), "{flag} {file}");
+            assert!(message.contains("not a regular file"), "{flag} {file}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.args(["prove", "--circuit", "window-2KiB", "--json"]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert_eq!(command.stdout(full).status().unwrap().code(), Some(4));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use r1cs::CompileError;
 
 use crate::{
     cli::{Cli, Command},
-    console::Console,
+    console::{self, Console},
     failure::{Failure, Kind},
     interrupt,
 };
@@ -54,6 +54,8 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // A panic is a fault of ours; its message is on standard error already, and `--json` still gets its object.
     let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(cli.command, console)))
         .unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "a fault of this program, described above")));
+    // Whoever asked for an object and got none must not read success from the exit code.
+    let outcome = outcome.and_then(|answer| console::lost().map_or(Ok(answer), |lost| Err(lost.clone())));
     match outcome {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No(code)) => ExitCode::from(code),

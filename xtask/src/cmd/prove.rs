@@ -72,7 +72,8 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     let mut runs = Vec::new();
     let mut proofs = Vec::new();
     for _ in 0..flags.repeat {
-        let (run, made) = prove_all(&prover, &partitions, !flags.no_verify)?;
+        let (run, made) = prove_all(&prover, &partitions, !flags.no_verify)
+            .map_err(|failure| blame_parameters(failure, flags.params.is_some()))?;
         runs.push(run);
         proofs = made;
     }
@@ -188,6 +189,15 @@ fn prove_all(
     Ok((Run { stages, total: started.elapsed() }, proofs))
 }
 
+/// The witness satisfies the circuit, so that a proof that does not verify is most likely the given parameters' fault: points in place
+/// of others.
+fn blame_parameters(failure: Failure, given: bool) -> Failure {
+    match (failure.kind, given) {
+        (Kind::Invalid, true) => failure.at("--params"),
+        _ => failure,
+    }
+}
+
 /// `P.proof`, `P.public.json` and `P.vk`; nothing without `--out`.
 fn targets(out: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
     let Some(path) = out else { return Ok(vec![]) };
@@ -200,9 +210,7 @@ fn write(mut outputs: Outputs, proofs: &[ProofAndInputs], key: &VerifyingKey) ->
     let inputs: Vec<_> = proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
     let public = serde_json::to_vec(&public_inputs::to_hex(&inputs))
         .map_err(|error| Failure::new(Kind::Internal, error))?;
-    outputs.fill(0, |out| {
-        proofs.iter().try_for_each(|(proof, _)| out.write_all(&proof.to_bytes()))
-    })?;
+    outputs.fill(0, |out| proofs.iter().try_for_each(|(proof, _)| out.write_all(&proof.to_bytes())))?;
     outputs.fill(1, |out| out.write_all(&public))?;
     outputs.fill(2, |out| key.write(out))?;
     outputs.publish()
