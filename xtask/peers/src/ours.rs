@@ -86,8 +86,7 @@ impl Production {
         let partitions = input::read(name, &[file])?;
         let circuit = FilecoinCircuit::all(name, partitions)?.pop().ok_or("no partition")?;
         let compiled = CompiledCircuit::compile(&circuit)?;
-        let prover =
-            Prover::with_parameter_file(Arc::new(compiled), parameters, None)?.verify_proofs(false);
+        let prover = Prover::with_parameter_file(Arc::new(compiled), parameters, None)?.verify_proofs(false);
         Ok(Self { prover, circuit })
     }
 
