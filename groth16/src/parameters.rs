@@ -10,6 +10,7 @@ use rand_core::{CryptoRng, RngCore};
 
 use crate::files::{self, Opened};
 use crate::key::write_points;
+use crate::shape::file_size;
 use crate::source::Source;
 use crate::{ParameterError, PointError, Section, Shape, VerifyingKey};
 
@@ -136,6 +137,6 @@ impl Parameters {
     /// The bytes of a file with these parameters.
     pub fn file_size(&self) -> u64 {
         let g1 = self.vk.ic.len() + self.h.len() + self.l.len() + self.a.len() + self.b_g1.len();
-        864 + 6 * 4 + 96 * g1 as u64 + 192 * self.b_g2.len() as u64
+        file_size(g1, self.b_g2.len())
     }
 }

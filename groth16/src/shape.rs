@@ -41,6 +41,12 @@ impl Shape {
         }
     }
 
+    /// The bytes of a parameter file of this shape.
+    pub fn file_size(&self) -> u64 {
+        let g1 = [Section::Ic, Section::H, Section::L, Section::A, Section::BG1];
+        file_size(g1.map(|section| self.points(section)).iter().sum(), self.points(Section::BG2))
+    }
+
     /// That a section has as many points as it should.
     pub(crate) fn check(&self, section: Section, got: usize) -> Result<(), ParameterError> {
         match self.points(section) {
@@ -53,6 +59,11 @@ impl Shape {
     pub fn domain(&self) -> Result<Domain, ntt_gpu::Error> {
         Domain::covering(self.rows)
     }
+}
+
+/// The bytes of a parameter file with these numbers of points in its sections: the key's six points, six lengths, the points.
+pub(crate) fn file_size(g1: usize, g2: usize) -> u64 {
+    864 + 6 * 4 + 96 * g1 as u64 + 192 * g2 as u64
 }
 
 /// Which variables have points in the queries. Fixed by the circuit.
@@ -87,5 +98,19 @@ impl Densities {
 impl From<&CompiledCircuit> for Shape {
     fn from(circuit: &CompiledCircuit) -> Self {
         Densities::of(circuit).shape(circuit.num_rows())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+
+    /// The size that `porep-32GiB.params` of Filecoin's ceremony has.
+    #[test]
+    fn a_production_file_has_its_published_size() {
+        let (inputs, constraints) = (328, 130_278_541);
+        let (aux, a_aux, b_aux) = (130_169_893, 129_753_292, 33_112_281);
+        let shape = Shape { inputs, aux, rows: constraints + inputs, a_aux, b_inputs: 1, b_aux };
+        assert_eq!(shape.file_size(), 47_373_928_632);
     }
 }

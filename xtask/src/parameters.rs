@@ -109,7 +109,7 @@ fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<(Held, Cho
     let started = Instant::now();
     let found = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
     // What follows the last section is read past, not kept.
-    let bytes = found.min(file_size(shape));
+    let bytes = found.min(shape.file_size());
     memory::ensure_available(bytes, "holding these parameters")
         .map_err(|failure| failure.at(path.display()))?;
     let progress = Progress::start("loading parameters", None);
@@ -148,7 +148,7 @@ fn test_parameters(
     shape: &Shape,
     backend: Backend,
 ) -> Result<(Held, Chosen), Failure> {
-    let bytes = file_size(shape);
+    let bytes = shape.file_size();
     let kind = ParamsKind::Test;
     let made = |origin: String| {
         let started = Instant::now();
@@ -208,19 +208,12 @@ pub fn setup(
         Backend::Cpu => 32 * (4 * shape.rows.next_power_of_two() + 6 * (shape.inputs + shape.aux)) as u64,
         _ => 0,
     };
-    memory::ensure_available(file_size(&shape) + scalars, "making test parameters")?;
+    memory::ensure_available(shape.file_size() + scalars, "making test parameters")?;
     let _progress = Progress::start("making test parameters", None);
     groth16::setup_on(circuit, trapdoor(seed), backend).map_err(|error| match error.device() {
         Some(error) => device_failure(error),
         None => Failure::new(Kind::Internal, error).at("setup"),
     })
-}
-
-/// The bytes of a parameter file of this shape.
-pub fn file_size(shape: &Shape) -> u64 {
-    let b = shape.b_inputs + shape.b_aux;
-    let g1 = shape.inputs + (shape.domain_size() - 1) + shape.aux + (shape.inputs + shape.a_aux) + b;
-    864 + 6 * 4 + 96 * g1 as u64 + 192 * b as u64
 }
 
 /// A parameter or key file that cannot be used.

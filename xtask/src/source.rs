@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use assignment::{NativeWitnessError, PackedWitness, native_witness};
 use blstrs::Scalar;
 use circuits::{
     FilecoinCircuit,
     error::{CircuitError, WitnessError},
     input::{self, InputError, InputFile, Partitions},
-    public::{porep_inputs, post_inputs, update_inputs},
     sample::sample,
     shape::CircuitName,
     synthetic::synthetic,
@@ -32,6 +32,22 @@ pub struct Partition {
     pub public_inputs: Vec<Scalar>,
 }
 
+impl Partition {
+    /// The packed witness by the circuit's own generators, whose public inputs are those of the vanilla proof.
+    pub fn witness(&self) -> Result<PackedWitness<Scalar>, Failure> {
+        let witness = native_witness(&self.circuit).map_err(|error| match &error {
+            NativeWitnessError::Circuit(error) => witness_failure(self.k, error),
+            NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, &error),
+        })?;
+        // Both are derived from the vanilla proof, by different code.
+        if witness.inputs().get(1..) != Some(&self.public_inputs[..]) {
+            let message = "the witness has other public inputs than the vanilla proof states";
+            return Err(Failure::new(Kind::Internal, message).at(format_args!("partition {}", self.k)));
+        }
+        Ok(witness)
+    }
+}
+
 /// Reads the partitions that the flags ask for, all or one.
 pub fn load(source: &Source) -> Result<Vec<Partition>, Failure> {
     let name = source.circuit;
@@ -41,7 +57,7 @@ pub fn load(source: &Source) -> Result<Vec<Partition>, Failure> {
         None => from_files(name, &source.input)?,
     };
     let count = partitions.len();
-    let public = public_inputs(name, &partitions);
+    let public = partitions.public_inputs(name);
     let circuits = FilecoinCircuit::all(name, partitions).map_err(|error| circuit_failure(&error))?;
     let all = circuits.into_iter().zip(public).enumerate();
     let mut all = all.map(|(k, (circuit, public_inputs))| Partition { k, circuit, public_inputs });
@@ -75,17 +91,6 @@ fn from_files(name: CircuitName, paths: &[PathBuf]) -> Result<Partitions, Failur
     input::read(name, &files).map_err(|error| input_failure(&error))
 }
 
-fn public_inputs(name: CircuitName, partitions: &Partitions) -> Vec<Vec<Scalar>> {
-    match partitions {
-        Partitions::Porep(partitions) => partitions.iter().map(porep_inputs).collect(),
-        Partitions::Post(partitions) => partitions.iter().map(post_inputs).collect(),
-        Partitions::Update(partitions) => {
-            let shape = name.size.update();
-            partitions.iter().map(|partition| update_inputs(&shape, partition)).collect()
-        }
-    }
-}
-
 fn input_failure(error: &InputError) -> Failure {
     let place = error.file.iter().chain(&error.place).cloned().collect::<Vec<_>>().join(": ");
     let failure = Failure::input(&error.problem);
@@ -98,7 +103,7 @@ pub fn circuit_failure(error: &CircuitError) -> Failure {
 }
 
 /// A native witness that cannot be made, of partition `k`.
-pub fn witness_failure(k: usize, error: &WitnessError) -> Failure {
+fn witness_failure(k: usize, error: &WitnessError) -> Failure {
     let place = |inner: &dyn std::fmt::Display| format!("partition {k}, {inner}");
     match error {
         WitnessError::Relation(error) => {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use assignment::{NativeWitnessError, PackedWitness, StructuredCircuit, native_witness, reaper};
+use assignment::{StructuredCircuit, reaper};
 use blstrs::Scalar;
 use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, VerifyingKey};
 use r1cs::{CheckError, CompiledCircuit, Source};
@@ -139,22 +139,10 @@ fn prover(
 /// That the witness satisfies the circuit: every relation by the native generators, every row by the matrices.
 fn check(circuit: &CompiledCircuit, partition: &Partition) -> Result<(), Failure> {
     let _progress = Progress::start("checking the input", None);
-    let witness = witness(partition)?;
+    let witness = partition.witness()?;
     circuit.check(&witness).map_err(|error| check_failure(partition.k, &error))?;
-    // Both are derived from the vanilla proof, by different code.
-    if witness.inputs().get(1..) != Some(&partition.public_inputs[..]) {
-        let message = "the witness has other public inputs than the vanilla proof states";
-        return Err(Failure::new(Kind::Internal, message).at(format_args!("partition {}", partition.k)));
-    }
     reaper::defer(witness);
     Ok(())
-}
-
-fn witness(partition: &Partition) -> Result<PackedWitness<Scalar>, Failure> {
-    native_witness(&partition.circuit).map_err(|error| match &error {
-        NativeWitnessError::Circuit(error) => source::witness_failure(partition.k, error),
-        NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, &error),
-    })
 }
 
 type ProofAndInputs = (Proof, Vec<Scalar>);
@@ -169,7 +157,7 @@ fn prove_all(
     let started = Instant::now();
     let mut stages = Stages::default();
     let mut proofs = Vec::with_capacity(partitions.len());
-    let witnesses = partitions.iter().map(witness);
+    let witnesses = partitions.iter().map(Partition::witness);
     let proved = |proved: Proved| {
         stages.add(&proved.times);
         proofs.push((proved.proof, proved.public_inputs));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use assignment::{NativeWitnessError, ProvingAssignment, StructuredCircuit, hints, native_witness, reaper};
+use assignment::{ProvingAssignment, StructuredCircuit, hints, reaper};
 use blstrs::Scalar;
 use ff::Field;
 use serde::Serialize;
@@ -147,16 +147,9 @@ fn classic(partition: &Partition) -> Result<(Iteration, Made), Failure> {
 fn packed(partition: &Partition) -> Result<(Iteration, Made), Failure> {
     let hint = hints::shape(&partition.circuit.id()).is_some();
     let clock = Clock::start();
-    let witness = native_witness(&partition.circuit).map_err(|error| native_failure(partition.k, &error))?;
+    let witness = partition.witness()?;
     let times = clock.times();
     let made = Made { aux: witness.num_aux(), bits: witness.num_aux() - witness.dense_values().len() };
     reaper::defer(witness);
     Ok((Iteration { times, hint }, made))
-}
-
-fn native_failure(k: usize, error: &NativeWitnessError<circuits::error::WitnessError>) -> Failure {
-    match error {
-        NativeWitnessError::Circuit(error) => source::witness_failure(k, error),
-        NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, error),
-    }
 }
