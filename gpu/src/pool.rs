@@ -71,6 +71,14 @@ impl Pool {
         self.0.limit.saturating_sub(self.in_use())
     }
 
+    /// What a buffer of `length` elements takes of a budget; [`u64::MAX`] where that is more than a machine can count.
+    pub fn bytes_for<T: Pod>(length: usize) -> u64 {
+        (length as u64)
+            .checked_mul(size_of::<T>() as u64)
+            .and_then(|bytes| bytes.checked_next_multiple_of(GRANULE))
+            .unwrap_or(u64::MAX)
+    }
+
     /// A buffer of `length` elements with unspecified contents. The stream is the one on which its memory comes and goes;
     /// other streams may use it too.
     ///
@@ -82,10 +90,7 @@ impl Pool {
             let got = stream.device().ordinal();
             return Err(Error::OtherDevice { what: "the stream", expected: own, got });
         }
-        let bytes = (length as u64)
-            .checked_mul(size_of::<T>() as u64)
-            .and_then(|bytes| bytes.checked_next_multiple_of(GRANULE))
-            .ok_or_else(|| self.exhausted(u64::MAX))?;
+        let bytes = Self::bytes_for::<T>(length);
         self.reserve(bytes)?;
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
@@ -132,5 +137,19 @@ impl Pool {
 
     fn exhausted(&self, requested: u64) -> Error {
         Error::OutOfMemory { requested, in_use: self.in_use(), limit: self.0.limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pool;
+
+    #[test]
+    fn buffers_take_whole_granules() {
+        assert_eq!(Pool::bytes_for::<u64>(0), 0);
+        assert_eq!(Pool::bytes_for::<u64>(1), 512);
+        assert_eq!(Pool::bytes_for::<u64>(64), 512);
+        assert_eq!(Pool::bytes_for::<u64>(65), 1024);
+        assert_eq!(Pool::bytes_for::<u64>(usize::MAX), u64::MAX);
     }
 }
