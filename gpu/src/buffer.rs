@@ -83,7 +83,7 @@ impl<T: Pod> DeviceBuffer<T> {
         self.upload_at(stream, 0, from)
     }
 
-    /// Overwrites the elements from `at` on from host memory and waits for it.
+    /// Overwrites the elements from `at` on from host memory and waits for it. For much memory see [`crate::Staging`].
     pub fn upload_at(&mut self, stream: &Stream, at: usize, from: &[T]) -> Result<(), Error> {
         let to = self.part("the slice to upload", at, from.len())?;
         let _write = self.write(stream)?;
@@ -97,7 +97,7 @@ impl<T: Pod> DeviceBuffer<T> {
         Ok(to)
     }
 
-    /// Copies elements from `at` on into host memory and waits for it.
+    /// Copies elements from `at` on into host memory and waits for it. For much memory see [`crate::Staging`].
     pub fn download_into(&self, stream: &Stream, at: usize, to: &mut [T]) -> Result<(), Error> {
         let from = self.part("the slice to download into", at, to.len())?;
         let _read = self.read(stream)?;
@@ -164,7 +164,7 @@ impl<T: Pod> DeviceBuffer<T> {
     }
 
     /// The address of `length` elements from `at` on.
-    fn part(&self, what: &'static str, at: usize, length: usize) -> Result<Handle, Error> {
+    pub(crate) fn part(&self, what: &'static str, at: usize, length: usize) -> Result<Handle, Error> {
         match self.length.checked_sub(at) {
             Some(rest) if length <= rest => Ok(self.address.offset(at * size_of::<T>())),
             rest => Err(Error::Length { what, expected: rest.unwrap_or(0) as u64, got: length as u64 }),
@@ -202,6 +202,6 @@ pub(crate) fn expect_length(what: &'static str, expected: usize, got: usize) -> 
     Err(Error::Length { what, expected: expected as u64, got: got as u64 })
 }
 
-fn bytes_of<T>(length: usize) -> u64 {
+pub(crate) fn bytes_of<T>(length: usize) -> u64 {
     (length * size_of::<T>()) as u64
 }

@@ -12,6 +12,11 @@
 //! have left to do, and a buffer that is dropped goes back to its pool only behind the last work on it. So neither a race
 //! nor a dangling copy can be written with the safe interface; [`PinnedBuffer`] extends the same rule to host memory.
 //!
+//! # Host memory
+//! [`DeviceBuffer::upload`] and its kin are for a few kilobytes. [`PinnedBuffer`] travels at the speed of the link while other
+//! work goes on, but pinning costs 0.7 s per GiB. [`Staging`] gives pageable memory, and elements that are read or computed, nearly the
+//! same speed through a few pinned pieces.
+//!
 //! # Kernel crates
 //! A crate with kernels compiles them with the metadata that `build.rs` emits, declares them in a private module with
 //! [`entry_points!`], and turns each [`Status`] into a [`Result`]. The headers in `cuda/` are `status.cuh` (how an entry
@@ -37,6 +42,7 @@ mod error;
 mod ffi;
 mod pool;
 pub mod selftest;
+mod staging;
 mod stream;
 pub mod testing;
 
@@ -48,6 +54,7 @@ pub use error::{Absence, Error};
 pub use ffi::host;
 pub use ffi::{Fr, PinnedBuffer, Status};
 pub use pool::{Budget, Pool};
+pub use staging::Staging;
 pub use stream::{Event, Stream, Timer};
 
 /// Whether this build contains CUDA code. If not, every call that would reach a device answers [`Error::NoDevice`].

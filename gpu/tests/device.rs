@@ -1,6 +1,8 @@
 //! Buffers, streams and errors on a device. Without one each test says that it was skipped, by name.
 
-use gpu::{Absence, Budget, Device, Error, PinnedBuffer, Pool, Timer};
+use std::sync::Mutex;
+
+use gpu::{Absence, Budget, Device, Error, PinnedBuffer, Pool, Staging, Timer};
 
 fn device(test: &str) -> Option<Device> {
     gpu::testing::device_or_skip(test).unwrap()
@@ -84,4 +86,98 @@ fn device_refuses_wrong_lengths_and_numbers() {
     let empty = pool.upload::<u32>(&[], &stream).unwrap();
     assert_eq!(empty.download(&stream).unwrap(), []);
     assert!(matches!(Device::open(9999), Err(Error::NoSuchDevice { ordinal: 9999, .. })));
+}
+
+#[test]
+fn device_staging_round_trips() {
+    let Some(device) = device("device_staging_round_trips") else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let pool = Pool::new(&device, Budget::Bytes(256 << 20)).unwrap();
+    // 12-byte elements do not divide a piece.
+    for (pieces, bytes) in [(1, 4096), (2, 5000), (3, 1 << 16), (32, 2 << 20)] {
+        let staging = Staging::with_pieces(&device, pieces, bytes);
+        assert_eq!(staging.bytes(), (pieces * bytes) as u64);
+        for length in [0, 1, 341, 342, 100_003, 4_000_001] {
+            let data: Vec<[u32; 3]> = (0..length as u32).map(|i| [i, !i, i.wrapping_mul(i)]).collect();
+            let mut buffer = staging.upload(&pool, &data, &stream).unwrap();
+            // On the other stream, behind the copies.
+            assert!(buffer.download(&other).unwrap() == data, "{length} in pieces of {bytes}");
+            let half = length / 2;
+            staging.upload_at(&other, &mut buffer, half, &data[..length - half]).unwrap();
+            let mut back = vec![[0; 3]; length];
+            staging.download_into(&stream, &buffer, 0, &mut back).unwrap();
+            let moved = back[..half] == data[..half] && back[half..] == data[..length - half];
+            assert!(moved, "{length} in pieces of {bytes}");
+            staging.download_into(&stream, &buffer, half, &mut back[half..]).unwrap();
+        }
+    }
+}
+
+#[test]
+fn device_staging_gives_back_the_callers_error() {
+    let Some(device) = device("device_staging_gives_back_the_callers_error") else { return };
+    #[derive(Debug, PartialEq)]
+    enum Failure {
+        At(usize),
+        Device(Error),
+    }
+    impl From<Error> for Failure {
+        fn from(error: Error) -> Self {
+            Self::Device(error)
+        }
+    }
+    let stream = device.stream().unwrap();
+    let pool = Pool::new(&device, Budget::Bytes(16 << 20)).unwrap();
+    let staging = Staging::with_pieces(&device, 3, 4096);
+    let mut buffer = pool.allocate::<u64>(1 << 20, &stream).unwrap();
+    // Elements 300,000 and 900,000 cannot be read.
+    let read = |first: usize, out: &mut [u64]| match [300_000, 900_000]
+        .iter()
+        .find(|&&bad| first <= bad && bad < first + out.len())
+    {
+        Some(&bad) => Err(Failure::At(bad)),
+        None => {
+            out.iter_mut().zip(first..).for_each(|(to, index)| *to = index as u64);
+            Ok(())
+        }
+    };
+    assert_eq!(staging.fill(&stream, &mut buffer, 0, 1 << 20, read), Err(Failure::At(300_000)));
+    let short = staging.fill(&stream, &mut buffer, 1, 1 << 20, read);
+    assert!(matches!(short, Err(Failure::Device(Error::Length { .. }))), "{short:?}");
+    // The pieces are free again and the buffer works.
+    staging.fill(&stream, &mut buffer, 7, 1000, read).unwrap();
+    let sum = Mutex::new(0);
+    let take = |first: usize, elements: &[u64]| {
+        let good = elements.iter().zip(first as u64..).all(|(&got, want)| got == want);
+        if !good {
+            return Err(Failure::At(first));
+        }
+        *sum.lock().unwrap() += elements.len();
+        Ok(())
+    };
+    staging.drain(&stream, &buffer, 7..1007, take).unwrap();
+    assert_eq!(sum.into_inner().unwrap(), 1000);
+    let bad = staging.drain(&stream, &buffer, 0..1 << 20, |first, _| {
+        if first < 4096 { Ok(()) } else { Err(Failure::At(first)) }
+    });
+    assert_eq!(bad, Err(Failure::At(4096)));
+    assert!(staging.drain(&stream, &buffer, 1..(1 << 20) + 1, |_, _| Ok::<_, Failure>(())).is_err());
+}
+
+#[test]
+fn device_staging_is_shared_by_threads() {
+    let Some(device) = device("device_staging_is_shared_by_threads") else { return };
+    let pool = Pool::new(&device, Budget::Bytes(256 << 20)).unwrap();
+    let staging = Staging::with_pieces(&device, 2, 1 << 16);
+    std::thread::scope(|scope| {
+        for seed in 0..6u64 {
+            let (pool, staging, device) = (&pool, staging.clone(), &device);
+            scope.spawn(move || {
+                let stream = device.stream().unwrap();
+                let data: Vec<u64> = (0..300_000).map(|i| i ^ (seed << 32)).collect();
+                let buffer = staging.upload(pool, &data, &stream).unwrap();
+                assert!(buffer.download(&stream).unwrap() == data, "{seed}");
+            });
+        }
+    });
 }

@@ -9,7 +9,7 @@ use bellpepper_core::Circuit as _;
 use blstrs::Scalar;
 use common::Synthetic;
 use ff::Field;
-use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Stream, testing::device_or_skip};
+use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Staging, Stream, testing::device_or_skip};
 use r1cs::device::{DeviceCircuit, DeviceError, DeviceWitness};
 use r1cs::{CheckError, CompiledCircuit, MatrixName, SizeError};
 use rand_chacha::ChaCha8Rng;
@@ -18,6 +18,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 struct Setup {
     pool: Pool,
     stream: Stream,
+    staging: Staging,
     rng: ChaCha8Rng,
     _device: Device,
 }
@@ -28,7 +29,8 @@ fn setup(test: &str) -> Option<Setup> {
     let stream = device.stream().unwrap();
     let seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
     println!("seed {seed}");
-    Some(Setup { pool, stream, rng: ChaCha8Rng::seed_from_u64(seed), _device: device })
+    let staging = Staging::with_pieces(&device, 3, 1 << 14);
+    Some(Setup { pool, stream, staging, rng: ChaCha8Rng::seed_from_u64(seed), _device: device })
 }
 
 fn witness(circuit: &Synthetic) -> PackedWitness<Scalar> {
@@ -63,7 +65,7 @@ fn device_products_match_cpu() {
                 let device = DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
                 let packed = witness(&synthetic);
                 for witness in [&packed, &all_dense(&packed)] {
-                    let uploaded = DeviceWitness::upload(witness, &setup.pool, &setup.stream).unwrap();
+                    let uploaded = DeviceWitness::upload(witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
                     let [a, b] = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap();
                     let [mut expected_a, mut expected_b, _] = circuit.products(witness).unwrap();
                     expected_a.resize(1 << circuit.domain_log2(), Scalar::ZERO);
@@ -91,7 +93,7 @@ fn device_names_the_first_unsatisfied_row() {
         let circuit = Arc::new(CompiledCircuit::compile(&good.blank()).unwrap());
         let device = DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
         let witness = witness(&bad);
-        let uploaded = DeviceWitness::upload(&witness, &setup.pool, &setup.stream).unwrap();
+        let uploaded = DeviceWitness::upload(&witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
         let got = device.satisfied_products(&uploaded, &setup.pool, &setup.stream);
         match circuit.check(&witness) {
             // The step was none that multiplies.
@@ -112,7 +114,7 @@ fn device_refuses_another_circuits_witness() {
     let circuit = Arc::new(CompiledCircuit::compile(&synthetic.blank()).unwrap());
     let device = DeviceCircuit::upload(circuit, &setup.pool, &setup.stream).unwrap();
     let other = witness(&Synthetic::new(3, 5));
-    let uploaded = DeviceWitness::upload(&other, &setup.pool, &setup.stream).unwrap();
+    let uploaded = DeviceWitness::upload(&other, &setup.staging, &setup.pool, &setup.stream).unwrap();
     let error = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap_err();
     assert!(matches!(error, DeviceError::Check(CheckError::Size(SizeError { .. }))), "{error}");
 }
@@ -158,7 +160,7 @@ fn device_memory_runs_out_with_an_error() {
     let circuit = Arc::new(CompiledCircuit::compile(&synthetic.blank()).unwrap());
     let device = DeviceCircuit::upload(circuit, &setup.pool, &setup.stream).unwrap();
     let witness = witness(&synthetic);
-    let uploaded = DeviceWitness::upload(&witness, &setup.pool, &setup.stream).unwrap();
+    let uploaded = DeviceWitness::upload(&witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
     let small = Pool::new(&setup._device, Budget::Bytes(1 << 12)).unwrap();
     let error = device.satisfied_products(&uploaded, &small, &setup.stream).unwrap_err();
     assert!(matches!(error, DeviceError::Device(gpu::Error::OutOfMemory { .. })), "{error}");

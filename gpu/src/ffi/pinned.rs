@@ -46,6 +46,11 @@ impl<T: Pod> PinnedBuffer<T> {
         Ok(buffer)
     }
 
+    /// No elements, and no memory.
+    pub(crate) fn empty() -> Self {
+        Self { address: Handle::NULL, length: 0, uses: Uses::default(), wipe: false, element: PhantomData }
+    }
+
     /// Elements.
     pub fn len(&self) -> usize {
         self.length

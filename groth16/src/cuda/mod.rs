@@ -46,6 +46,7 @@ impl Workshop {
         let (free, _) = device.memory()?;
         let pool = Pool::new(&device, Budget::Bytes(free.saturating_sub(MARGIN)))?;
         let msm = DeviceMsm::new(&pool)?;
+        msm.staging().reserve()?;
         let domain = Domain::covering(circuit.num_rows())?;
         let ntt = device::Ntt::new(domain, &pool, msm.stream())?;
         let densities = Densities::of(&circuit);
@@ -136,7 +137,7 @@ impl Pipeline for Cuda {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
         // A panic under the lock leaves nothing behind: every buffer belongs to its call.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Workshop { circuit, pool, domain, ntt, .. } = &self.workshop;
+        let Workshop { circuit, pool, msm, domain, ntt, .. } = &self.workshop;
         let stream = self.workshop.stream();
         let mut times = StageTimes::default();
         let mut on_device = Duration::ZERO;
@@ -144,7 +145,7 @@ impl Pipeline for Cuda {
             let _span = tracing::info_span!("products", rows = circuit.circuit().num_rows()).entered();
             let timer = Timer::start(stream)?;
             let start = Instant::now();
-            let witness = DeviceWitness::upload(witness, pool, stream)?;
+            let witness = DeviceWitness::upload(witness, msm.staging(), pool, stream)?;
             tracing::debug!(
                 bytes = witness.host().memory(),
                 ms = start.elapsed().as_secs_f64() * 1e3,

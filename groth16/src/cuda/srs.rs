@@ -28,12 +28,12 @@ impl Srs {
     /// Copies parameters of the circuit's shape to the device.
     pub(super) fn upload(workshop: &Workshop, parameters: &Parameters) -> Result<Self, gpu::Error> {
         fn points<C: DeviceCurve>(from: &[C::Affine], workshop: &Workshop) -> Result<Points<C>, gpu::Error> {
-            workshop.pool.upload(C::words(from), workshop.stream())
+            workshop.msm.staging().upload(&workshop.pool, C::words(from), workshop.stream())
         }
         let inputs = workshop.densities.b_inputs.len();
         let in_b = workshop.densities.b_inputs.count_ones();
         let mut h = workshop.pool.allocate(parameters.h.len() + 1, workshop.stream())?;
-        h.upload_at(workshop.stream(), 0, G1::words(&parameters.h))?;
+        workshop.msm.staging().upload_at(workshop.stream(), &mut h, 0, G1::words(&parameters.h))?;
         h.upload_at(workshop.stream(), parameters.h.len(), G1::words(&[G1Affine::default()]))?;
         // The lengths were checked with the shape.
         let (a_inputs, a) = parameters.a.split_at(inputs.min(parameters.a.len()));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu::{Pool, Read, Stream};
+use gpu::{Pool, Read, Staging, Stream};
 use group::Group;
 use rayon::prelude::*;
 
@@ -24,12 +24,28 @@ pub struct DeviceMsm {
     pub(crate) pool: Pool,
     pub(crate) work: Stream,
     pub(crate) copies: Stream,
+    pub(crate) staging: Staging,
 }
 
 impl DeviceMsm {
     /// Works in the pool's memory, within its budget. What the caller has allocated from the pool counts.
     pub fn new(pool: &Pool) -> Result<Self, Error> {
-        Ok(Self { pool: pool.clone(), work: pool.device().stream()?, copies: pool.device().stream()? })
+        Ok(Self {
+            pool: pool.clone(),
+            work: pool.device().stream()?,
+            copies: pool.device().stream()?,
+            staging: Staging::new(pool.device()),
+        })
+    }
+
+    /// With pinned pieces that the caller has.
+    pub fn with_staging(self, staging: &Staging) -> Self {
+        Self { staging: staging.clone(), ..self }
+    }
+
+    /// The pinned pieces that inputs in pageable memory travel through.
+    pub fn staging(&self) -> &Staging {
+        &self.staging
     }
 
     /// The pool.

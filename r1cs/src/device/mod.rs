@@ -10,7 +10,7 @@
 //! let device = gpu::Device::open(0)?;
 //! let (pool, stream) = (gpu::Pool::new(&device, gpu::Budget::WholeDevice)?, device.stream()?);
 //! let circuit = DeviceCircuit::upload(circuit, &pool, &stream)?;
-//! let witness = DeviceWitness::upload(&witness, &pool, &stream)?;
+//! let witness = DeviceWitness::upload(&witness, &gpu::Staging::new(&device), &pool, &stream)?;
 //! let [a, b] = circuit.satisfied_products(&witness, &pool, &stream)?;
 //! # Ok(())
 //! # }

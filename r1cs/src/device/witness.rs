@@ -3,7 +3,8 @@
 use assignment::PackedWitness;
 use blstrs::Scalar;
 use bytemuck::TransparentWrapper;
-use gpu::{DeviceBuffer, Error, Fr, Pool, Stream};
+use bytemuck::Pod;
+use gpu::{DeviceBuffer, Error, Fr, Pool, Staging, Stream};
 
 use crate::ffi;
 
@@ -19,15 +20,30 @@ pub struct DeviceWitness<'w> {
 }
 
 impl<'w> DeviceWitness<'w> {
-    /// Copies a witness to the device and waits for it.
-    pub fn upload(host: &'w PackedWitness<Scalar>, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
+    /// Queues copies of a witness, which has been read when this returns.
+    pub fn upload(
+        host: &'w PackedWitness<Scalar>,
+        staging: &Staging,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self, Error> {
+        fn secret<T: Pod + Sync>(
+            from: &[T],
+            staging: &Staging,
+            pool: &Pool,
+            stream: &Stream,
+        ) -> Result<DeviceBuffer<T>, Error> {
+            let mut buffer = pool.allocate(from.len(), stream)?.wipe_on_release();
+            staging.upload_at(stream, &mut buffer, 0, from)?;
+            Ok(buffer)
+        }
         Ok(Self {
             host,
-            inputs: pool.upload(Fr::wrap_slice(host.inputs()), stream)?.wipe_on_release(),
-            ones: pool.upload(host.ones().words(), stream)?.wipe_on_release(),
-            is_dense: pool.upload(host.is_dense().words(), stream)?,
-            rank: pool.upload(host.rank(), stream)?,
-            dense: pool.upload(Fr::wrap_slice(host.dense_values()), stream)?.wipe_on_release(),
+            inputs: secret(Fr::wrap_slice(host.inputs()), staging, pool, stream)?,
+            ones: secret(host.ones().words(), staging, pool, stream)?,
+            is_dense: staging.upload(pool, host.is_dense().words(), stream)?,
+            rank: staging.upload(pool, host.rank(), stream)?,
+            dense: secret(Fr::wrap_slice(host.dense_values()), staging, pool, stream)?,
         })
     }
 
