@@ -65,7 +65,8 @@ fn device_products_match_cpu() {
                 let device = DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
                 let packed = witness(&synthetic);
                 for witness in [&packed, &all_dense(&packed)] {
-                    let uploaded = DeviceWitness::upload(witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
+                    let uploaded =
+                        DeviceWitness::upload(witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
                     let [a, b] = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap();
                     let [mut expected_a, mut expected_b, _] = circuit.products(witness).unwrap();
                     expected_a.resize(1 << circuit.domain_log2(), Scalar::ZERO);

@@ -2,8 +2,8 @@
 
 use assignment::PackedWitness;
 use blstrs::Scalar;
-use bytemuck::TransparentWrapper;
 use bytemuck::Pod;
+use bytemuck::TransparentWrapper;
 use gpu::{DeviceBuffer, Error, Fr, Pool, Staging, Stream};
 
 use crate::ffi;
