@@ -268,7 +268,7 @@ fn fixed<C: DeviceCurve>(msm: &DeviceMsm, what: Work, n: usize, options: &Option
     let mut out = msm.pool().allocate(n, msm.stream())?;
     let additions = n as f64 * f64::from(Windows::for_multiples(n as u64).count - 1);
     row(what, n, seconds_of(additions, multiplications::<C>()), options, msm, |_| {
-        base.multiply_into(Source::Device(&scalars), &mut out)
+        base.multiply_into(Source::Device(&scalars), &mut out, 0)
     })
 }
 

@@ -45,24 +45,26 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
     /// `scalars[i]·base` for each scalar, as affine points on the device. Does not wait.
     pub fn multiply(&self, scalars: Source<'_, Fr>) -> Result<DeviceBuffer<C::Words>, Error> {
         let mut out = self.msm.pool.allocate(scalars.len(), &self.msm.work)?;
-        self.multiply_into(scalars, &mut out)?;
+        self.multiply_into(scalars, &mut out, 0)?;
         Ok(out)
     }
 
-    /// The same into a buffer of as many points.
+    /// The same over the points of a buffer from `first` on.
     ///
     /// # Errors
-    /// [`Error::Bases`] when the buffer has another length; [`Error::Device`].
+    /// [`Error::Bases`] when the buffer ends before the scalars do; [`Error::Device`].
     pub fn multiply_into(
         &self,
         scalars: Source<'_, Fr>,
         out: &mut DeviceBuffer<C::Words>,
+        first: usize,
     ) -> Result<(), Error> {
         let (pool, work, copies) = (&self.msm.pool, &self.msm.work, &self.msm.copies);
-        if out.len() != scalars.len() {
-            return Err(Error::Bases { expected: scalars.len(), got: out.len() });
-        }
         let count = scalars.len();
+        match out.len().checked_sub(first) {
+            Some(room) if count <= room => {}
+            room => return Err(Error::Bases { expected: count, got: room.unwrap_or(0) }),
+        }
         let chunks: Vec<_> = (0..count).step_by(AT_ONCE).map(|at| at..count.min(at + AT_ONCE)).collect();
         let mut workspace = workspace::<C>(self.msm, AT_ONCE.min(count))?;
         let mut feed = Feed::new(scalars, AT_ONCE.min(count), chunks.len(), pool, copies)?;
@@ -83,7 +85,7 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
                 at,
                 range.len(),
                 &written,
-                range.start,
+                first + range.start,
             )?;
         }
         Ok(())
