@@ -7,10 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use assignment::CircuitId;
+use assignment::{CircuitId, StructuredCircuit};
 use blake2b_simd::State;
+use blstrs::Scalar;
 use etcetera::BaseStrategy;
 use groth16::{Parameters, ReadOptions, Shape};
+use r1cs::{CompileError, CompiledCircuit, Source};
 use rustix::fs::OFlags;
 
 use crate::{
@@ -36,6 +38,21 @@ fn folder(kind: &str) -> Result<PathBuf, Failure> {
 /// The file of a compiled circuit.
 pub fn compiled_circuit(id: &CircuitId) -> Result<PathBuf, Failure> {
     Ok(folder("circuits")?.join(file_stem(id) + ".r1cs"))
+}
+
+/// The compiled circuit from its file in the cache, or compiled and put there; and whether it was in the file.
+pub fn load_or_compile<C: StructuredCircuit<Scalar>>(
+    circuit: &C,
+) -> Result<(CompiledCircuit, bool), CompileError> {
+    match compiled_circuit(&circuit.id()) {
+        Ok(file) => CompiledCircuit::load_or_compile(&file, circuit)
+            .map(|(compiled, from)| (compiled, matches!(from, Source::File))),
+        // No fault of the cache keeps anyone from proving.
+        Err(failure) => {
+            tracing::warn!(%failure, "compiled without the cache");
+            CompiledCircuit::compile(circuit).map(|compiled| (compiled, false))
+        }
+    }
 }
 
 /// A file name for this circuit; another version of the circuit has another.

@@ -207,6 +207,18 @@ pub enum Subject {
     Synthesis,
 }
 
+impl Subject {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ntt => "ntt",
+            Self::Msm => "msm",
+            Self::Prove => "prove",
+            Self::Synthesis => "synthesis",
+        }
+    }
+}
+
 /// Flags of `bench`.
 #[derive(Args, Debug)]
 pub struct Bench {
@@ -216,12 +228,18 @@ pub struct Bench {
     /// Base-two logarithms of the sizes: 18..=24, 20, or several of these.
     #[arg(long, value_name = "A..=B,K,…")]
     pub log_n: Option<LogSizes>,
-    /// Runs of each variant or size, whose medians are reported. Default: 12 for synthesis, 7 for msm; ntt sets its own.
+    /// Runs of each variant or size, whose medians are reported. Default: 12 for synthesis, 7 for msm, 5 for prove; ntt sets its own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
     /// Plot time, rate and share of the floor by size.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Prove these circuits (all partitions of a synthetic sector); chains of SHA-256 too, if --log-n gives their sizes.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub circuit: Vec<CircuitName>,
+    /// Where whole proofs are made. Default: a device where there is one, otherwise the processor.
+    #[arg(long, value_enum)]
+    pub backend: Option<Backend>,
 }
 
 impl Bench {

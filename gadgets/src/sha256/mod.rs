@@ -8,7 +8,7 @@ mod native;
 mod word;
 
 pub use circuit::{State, compress, digest_bits, pack_digest, sha256};
-pub use native::{Message, hash_pair_witness, hash_scalars_witness, sha256_witness};
+pub use native::{Message, compress_witness, hash_pair_witness, hash_scalars_witness, sha256_witness};
 
 /// The initial state.
 pub(crate) const IV: [u32; 8] =

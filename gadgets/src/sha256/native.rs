@@ -103,6 +103,23 @@ pub fn hash_pair_witness(sink: &mut impl WitnessSink<Scalar>, left: Scalar, righ
     hash_scalars_witness(sink, &[left, right])
 }
 
+/// The values of [`compress`](super::compress) where every bit of chaining value and block is a variable, not negated; and the next
+/// chaining value. Words as SHA-256 numbers them.
+pub fn compress_witness<F: PrimeField>(
+    sink: &mut impl WitnessSink<F>,
+    state: &[u32; 8],
+    block: &[u32; 16],
+) -> [u32; 8] {
+    let mut words = state.map(Word::variable);
+    let w = extend(sink, block.map(Word::variable));
+    let mut rounds = PlainRounds::from(Rounds { words, last: None });
+    for (k, w) in K.iter().zip(&w) {
+        rounds.step(sink, *k, w.value);
+    }
+    rounds.finish(sink, &mut words);
+    words.map(|word| word.value)
+}
+
 /// One block: the values of [`compress`](super::compress).
 fn compress<F: PrimeField>(
     sink: &mut impl WitnessSink<F>,
@@ -134,12 +151,19 @@ fn schedule<F: PrimeField>(
     block: &[u8; 64],
     constant: &[u8; 64],
 ) -> [Word; 64] {
-    let mut w = [Word::constant(0); 64];
+    let mut first = [Word::constant(0); 16];
     let (words, _) = block.as_chunks::<4>();
     let (masks, _) = constant.as_chunks::<4>();
-    for ((w, bytes), mask) in w.iter_mut().zip(words).zip(masks) {
+    for ((w, bytes), mask) in first.iter_mut().zip(words).zip(masks) {
         *w = Word::new(u32::from_be_bytes(*bytes), u32::from_be_bytes(*mask));
     }
+    extend(sink, first)
+}
+
+/// The message schedule from its first sixteen words.
+fn extend<F: PrimeField>(sink: &mut impl WitnessSink<F>, block: [Word; 16]) -> [Word; 64] {
+    let mut w = [Word::constant(0); 64];
+    w[..16].copy_from_slice(&block);
     for i in 16..64 {
         let sigma0 = sigma(sink, w[i - 15], [7, 18, 3]);
         let sigma1 = sigma(sink, w[i - 2], [17, 19, 10]);

@@ -154,6 +154,11 @@ fn dense_additions(n: usize) -> f64 {
     n as f64 * f64::from(windows.count) + windows.all_buckets() as f64
 }
 
+/// The time that the Fp multiplications of a sum alone need, of so many dense scalars and so many ones.
+pub fn floor<C: DeviceCurve>(dense: usize, ones: usize) -> Duration {
+    Duration::from_secs_f64(seconds_of(dense_additions(dense) + ones as f64, multiplications::<C>()))
+}
+
 fn row(
     what: Work,
     n: usize,

@@ -4,6 +4,7 @@ mod alternate;
 mod log_sizes;
 pub mod msm;
 pub mod ntt;
+pub mod prove;
 mod stopwatch;
 mod svg;
 pub mod synthesis;

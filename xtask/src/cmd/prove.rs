@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use assignment::{StructuredCircuit, reaper};
+use assignment::reaper;
 use blstrs::Scalar;
 use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, VerifyingKey};
-use r1cs::{CheckError, CompiledCircuit, Source};
+use r1cs::{CheckError, CompiledCircuit};
 use rand_core::OsRng;
 
 use super::{
@@ -103,16 +103,8 @@ fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, O
     let first = partitions.first().ok_or_else(|| Failure::new(Kind::Internal, "no partition was read"))?;
     let started = Instant::now();
     let _progress = Progress::start("compiling", None);
-    let (circuit, from_file) = match cache::compiled_circuit(&first.circuit.id()) {
-        Ok(file) => CompiledCircuit::load_or_compile(&file, &first.circuit)
-            .map(|(circuit, from)| (circuit, matches!(from, Source::File))),
-        // No fault of the cache keeps anyone from proving.
-        Err(failure) => {
-            tracing::warn!(%failure, "compiled without the cache");
-            CompiledCircuit::compile(&first.circuit).map(|circuit| (circuit, false))
-        }
-    }
-    .map_err(|error| compile_failure(&error))?;
+    let (circuit, from_file) =
+        cache::load_or_compile(&first.circuit).map_err(|error| compile_failure(&error))?;
     Ok((Arc::new(circuit), (!from_file).then(|| started.elapsed())))
 }
 
