@@ -41,6 +41,17 @@ gpu_status gpu_device_select(int32_t ordinal) {
     return gpu_ok();
 }
 
+gpu_status gpu_device_current(int32_t* ordinal) {
+    GPU_TRY(cudaGetDevice(ordinal));
+    return gpu_ok();
+}
+
+/// Destroys the context of the selected device: all its streams, events and memory.
+gpu_status gpu_device_reset() {
+    GPU_TRY(cudaDeviceReset());
+    return gpu_ok();
+}
+
 gpu_status gpu_device_memory(uint64_t* free_bytes, uint64_t* total_bytes) {
     size_t free_size = 0, total_size = 0;
     GPU_TRY(cudaMemGetInfo(&free_size, &total_size));
@@ -153,13 +164,13 @@ gpu_status gpu_copy(void* to, const void* from, uint64_t bytes, void* stream) {
     return gpu_ok();
 }
 
-gpu_status gpu_pinned_allocate(uint64_t bytes, void** pointer) {
-    GPU_TRY(cudaHostAlloc(pointer, bytes, cudaHostAllocPortable));
+gpu_status gpu_host_register(void* pointer, uint64_t bytes) {
+    GPU_TRY(cudaHostRegister(pointer, bytes, cudaHostRegisterPortable));
     return gpu_ok();
 }
 
-gpu_status gpu_pinned_free(void* pointer) {
-    GPU_TRY(cudaFreeHost(pointer));
+gpu_status gpu_host_unregister(void* pointer) {
+    GPU_TRY(cudaHostUnregister(pointer));
     return gpu_ok();
 }
 

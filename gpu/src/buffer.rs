@@ -178,6 +178,10 @@ impl<T: Pod> Drop for DeviceBuffer<T> {
             return;
         }
         let (home, bytes) = (self.home.handle(), self.reserved);
+        if self.pool.device().check().is_err() {
+            // The memory went with the device's context.
+            return self.pool.release(bytes);
+        }
         let ordered = self.pool.device().select().and_then(|()| self.uses.before_write(&self.home));
         if ordered.is_err() {
             // The device reports errors already; waiting is all that is left before the memory goes.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::context::Context;
 use crate::{Error, Stream, ffi, selftest};
 
 /// What is known of a device without using it.
@@ -52,34 +53,49 @@ fn describe(ordinal: u32) -> Result<DeviceInfo, Error> {
     })
 }
 
-/// A device that has passed the known-answer test. Clones are the same device.
+/// A device that has passed the known-answer test. Clones are the same device, and so are devices of the same number.
+///
+/// # Lost devices
+/// A kernel that traps or uses a wrong address costs the process the device: CUDA answers every later call with the same error.
+/// The first caller who meets it gets [`Error::DeviceLost`], and so does from then on everybody who uses the device, its streams, pools
+/// or buffers, without any call to CUDA. Dropping them is safe; with the last of them the device's memory is given back to
+/// other processes. [`Device::open`] tries again once all are gone, and answers `DeviceLost` as long as CUDA refuses,
+/// which drivers as of 580 do until the process ends. A new process can use the device at once.
 #[derive(Clone, Debug)]
-pub struct Device(Arc<DeviceInfo>);
+pub struct Device(Arc<Context>);
 
 impl Device {
     /// Opens a device by number and runs [`selftest`] on it.
     ///
     /// # Errors
-    /// [`Error::NoDevice`], [`Error::NoSuchDevice`], [`Error::SelfTest`], or what CUDA reports.
+    /// [`Error::NoDevice`], [`Error::NoSuchDevice`], [`Error::SelfTest`], [`Error::DeviceLost`], or what CUDA reports.
     pub fn open(ordinal: u32) -> Result<Self, Error> {
         let count = count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
-        let device = Self(Arc::new(describe(ordinal)?));
-        selftest::run(&device)?;
-        tracing::debug!(ordinal, name = %device.0.name, "opened CUDA device");
+        let device =
+            Context::open(describe(ordinal)?, |context| selftest::run(&Self(context.clone()))).map(Self)?;
+        tracing::debug!(ordinal, name = %device.info().name, "opened CUDA device");
         Ok(device)
     }
 
     /// What is known of it.
     pub fn info(&self) -> &DeviceInfo {
-        &self.0
+        &self.0.info
     }
 
     /// CUDA's number for it.
     pub fn ordinal(&self) -> u32 {
-        self.0.ordinal
+        self.0.info.ordinal
+    }
+
+    /// Whether it can still be used; asks nobody.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.alive()
     }
 
     /// A new stream.
@@ -99,8 +115,13 @@ impl Device {
         ffi::device_synchronize()
     }
 
-    /// Makes it the calling thread's current device, as kernel launches need.
+    /// Makes it the calling thread's current device, as every call on it needs: launches, and errors that name no device.
     pub(crate) fn select(&self) -> Result<(), Error> {
-        ffi::device_select(self.0.ordinal as i32)
+        self.0.alive()?;
+        ffi::device_select(self.ordinal() as i32)
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.0
     }
 }

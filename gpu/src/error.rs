@@ -54,6 +54,19 @@ pub enum Error {
         /// The call that failed, or whose turn it was when earlier work failed.
         call: String,
     },
+    /// A kernel, or the hardware, failed in a way after which CUDA refuses this process everything on the device. Whatever was on
+    /// the device is gone, for all who used it; other devices and other processes are not concerned. See [`crate::Device`].
+    #[error("CUDA device {ordinal} is lost to this process: {message} (error {code}) in {call}")]
+    DeviceLost {
+        /// The device's number.
+        ordinal: u32,
+        /// `cudaError_t` of what went wrong first.
+        code: i32,
+        /// CUDA's own message.
+        message: String,
+        /// The call that reported it, which need not be the one that failed.
+        call: String,
+    },
     /// Device memory, or the pool's budget, is used up.
     #[error("out of device memory: {requested} bytes asked for, {in_use} in use, {limit} allowed")]
     OutOfMemory {

@@ -3,14 +3,16 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::{Absence, Error};
+use crate::{Absence, Error, context};
 
 mod field;
 #[cfg(feature = "host-arithmetic")]
 pub mod host;
+mod memory;
 mod pinned;
 
 pub use field::Fr;
+pub(crate) use memory::HostMemory;
 pub use pinned::PinnedBuffer;
 
 /// What a CUDA entry point answers; mirrors `gpu_status` in `status.cuh`. Only entry points make one.
@@ -28,6 +30,10 @@ const NO_CUDA: i32 = -1;
 const CUDA_ERROR_MEMORY_ALLOCATION: i32 = 2;
 const CUDA_ERROR_INSUFFICIENT_DRIVER: i32 = 35;
 const CUDA_ERROR_NO_DEVICE: i32 = 100;
+/// Errors after which CUDA's manual lets nothing work any more until the process is started again: of a kernel (a trap, an
+/// address, an instruction, a time limit), of memory or links beyond correction, of a device that is gone.
+const CUDA_ERRORS_OF_A_LOST_DEVICE: [i32; 16] =
+    [214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911];
 
 impl Status {
     /// The answer of every entry point in a build without CUDA.
@@ -36,14 +42,23 @@ impl Status {
         Self { code: NO_CUDA, call: std::ptr::null(), message: std::ptr::null() }
     }
 
-    /// The error, if it is one.
+    /// The error, if it is one. The call was made on the device that the calling thread has selected
+    /// ([`crate::Stream::raw`] selects); an error that costs the process this device is noted for all who use it.
     pub fn into_result(self) -> Result<(), Error> {
         match self.code {
             0 => Ok(()),
             NO_CUDA => Err(Error::NoDevice(Absence::BuiltWithoutCuda)),
             CUDA_ERROR_INSUFFICIENT_DRIVER => Err(Error::NoDevice(Absence::NoDriver)),
             CUDA_ERROR_NO_DEVICE => Err(Error::NoDevice(Absence::NoneFound)),
-            code => Err(Error::Cuda { code, message: text(self.message), call: text(self.call) }),
+            code => {
+                let (message, call) = (text(self.message), text(self.call));
+                if CUDA_ERRORS_OF_A_LOST_DEVICE.contains(&code)
+                    && let Some(ordinal) = device_current()
+                {
+                    return Err(context::lose(Error::DeviceLost { ordinal, code, message, call }));
+                }
+                Err(Error::Cuda { code, message, call })
+            }
         }
     }
 
@@ -109,6 +124,8 @@ mod raw {
         fn gpu_device_count(count: *mut i32);
         fn gpu_device_describe(ordinal: i32, info: *mut RawDeviceInfo);
         fn gpu_device_select(ordinal: i32);
+        fn gpu_device_current(ordinal: *mut i32);
+        fn gpu_device_reset();
         fn gpu_device_memory(free: *mut u64, total: *mut u64);
         fn gpu_device_synchronize();
         fn gpu_stream_create(stream: *mut *mut c_void);
@@ -127,9 +144,10 @@ mod raw {
         fn gpu_free(pointer: *mut c_void, stream: *mut c_void);
         fn gpu_fill(pointer: *mut c_void, byte: u8, bytes: u64, stream: *mut c_void);
         fn gpu_copy(to: *mut c_void, from: *const c_void, bytes: u64, stream: *mut c_void);
-        fn gpu_pinned_allocate(bytes: u64, pointer: *mut *mut c_void);
-        fn gpu_pinned_free(pointer: *mut c_void);
+        fn gpu_host_register(pointer: *mut c_void, bytes: u64);
+        fn gpu_host_unregister(pointer: *mut c_void);
         fn gpu_selftest_fr(scratch: *mut c_void, stream: *mut c_void, answer: *mut u32);
+        fn gpu_selftest_trap(stream: *mut c_void);
     }
 }
 
@@ -184,6 +202,19 @@ pub(crate) fn device_describe(ordinal: i32) -> Result<RawDeviceInfo, Error> {
 
 pub(crate) fn device_select(ordinal: i32) -> Result<(), Error> {
     call!(raw::gpu_device_select(ordinal))
+}
+
+/// The calling thread's device. Not by [`Status::into_result`], which asks this.
+fn device_current() -> Option<u32> {
+    let mut ordinal = 0;
+    // SAFETY: the entry point writes only `ordinal`.
+    let status = unsafe { raw::gpu_device_current(&mut ordinal) };
+    (status.code == 0).then_some(ordinal as u32)
+}
+
+/// Destroys the selected device's context. Nothing of it may be in use, nor be used afterwards.
+pub(crate) fn device_reset() -> Result<(), Error> {
+    call!(raw::gpu_device_reset())
 }
 
 /// (free, total) bytes of the selected device.
@@ -286,26 +317,15 @@ pub(crate) fn copy_to_slice(to: &mut [u8], from: Handle, stream: Handle) -> Resu
     stream_synchronize(stream).and(queued)
 }
 
-/// `None` when the host has no memory to pin.
-pub(crate) fn pinned_allocate(bytes: u64) -> Result<Option<Handle>, Error> {
-    let mut pointer = std::ptr::null_mut();
-    // SAFETY: the entry point writes only `pointer`.
-    let status = unsafe { raw::gpu_pinned_allocate(bytes, &mut pointer) };
-    if status.is_out_of_memory() {
-        return Ok(None);
-    }
-    status.into_result()?;
-    Ok(Some(Handle(pointer)))
-}
-
-pub(crate) fn pinned_free(pointer: Handle) -> Result<(), Error> {
-    call!(raw::gpu_pinned_free(pointer.0))
-}
-
 /// The answer of the Fr chain of `selftest.cuh`; `scratch` is 32 bytes of device memory.
 pub(crate) fn selftest_fr(scratch: Handle, stream: Handle) -> Result<[u32; 8], Error> {
     let mut answer = [0; 8];
     // SAFETY: the entry point writes 8 words before it returns.
     unsafe { raw::gpu_selftest_fr(scratch.0, stream.0, answer.as_mut_ptr()) }.into_result()?;
     Ok(answer)
+}
+
+/// Queues a kernel that fails.
+pub(crate) fn selftest_trap(stream: Handle) -> Result<(), Error> {
+    call!(raw::gpu_selftest_trap(stream.0))
 }

@@ -37,6 +37,7 @@
 
 mod access;
 mod buffer;
+mod context;
 mod device;
 mod error;
 mod ffi;

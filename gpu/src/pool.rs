@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::Pod;
 
 use crate::ffi::{self, Handle};
+use crate::testing::{self, Fault};
 use crate::{Device, DeviceBuffer, Error, Stream};
 
 /// How much a pool may hand out.
@@ -91,6 +92,14 @@ impl Pool {
             return Err(Error::OtherDevice { what: "the stream", expected: own, got });
         }
         let bytes = Self::bytes_for::<T>(length);
+        match testing::on_allocation() {
+            Some(Fault::OutOfMemory) => return Err(self.exhausted(bytes)),
+            Some(Fault::Kernel) => {
+                self.0.device.select()?;
+                ffi::selftest_trap(stream.handle())?;
+            }
+            None => {}
+        }
         self.reserve(bytes)?;
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),

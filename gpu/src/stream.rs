@@ -41,6 +41,7 @@ impl Stream {
 
     /// Waits until all queued work is done. Reports an error of that work.
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.0.device.select()?;
         ffi::stream_synchronize(self.0.handle)
     }
 
@@ -53,6 +54,7 @@ impl Stream {
 
     /// Work queued from now on starts only after the event.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
+        self.0.device.select()?;
         ffi::stream_wait(self.0.handle, event.handle)
     }
 
@@ -85,11 +87,13 @@ impl Event {
     }
 
     pub(crate) fn record(&self, stream: &Stream) -> Result<(), Error> {
+        stream.0.device.select()?;
         ffi::event_record(self.handle, stream.0.handle)
     }
 
     /// Waits on the host until the queue has passed this point.
     pub fn synchronize(&self) -> Result<(), Error> {
+        self.device.select()?;
         ffi::event_synchronize(self.handle)
     }
 

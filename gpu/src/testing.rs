@@ -1,6 +1,8 @@
-//! For the tests of crates with kernels: the device, or a skip that says so.
+//! For the tests of crates with kernels: the device, or a skip that says so; and faults on demand.
 
 use std::io::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Device, Error};
 
@@ -23,4 +25,41 @@ pub fn device_or_skip(test: &str) -> Result<Option<Device>, Error> {
 pub fn skip(reason: &str, test: &str) {
     // A closed standard error is no reason to fail a test.
     let _ = writeln!(std::io::stderr(), "skipped: {reason}: {test}");
+}
+
+/// What is made to go wrong by [`inject`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The allocation answers [`Error::OutOfMemory`].
+    OutOfMemory,
+    /// A kernel that traps is queued before the allocation, on its stream.
+    Kernel,
+}
+
+/// Pool allocations of this process so far.
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+/// The number of the allocation at which something goes wrong.
+static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
+static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
+
+/// How many allocations the pools of this process have been asked for.
+#[doc(hidden)]
+pub fn allocations() -> u64 {
+    ALLOCATIONS.load(Ordering::SeqCst)
+}
+
+/// Makes one allocation go wrong, whoever asks for it: the `number`th of this process from now on, counted from 0.
+#[doc(hidden)]
+pub fn inject(fault: Fault, number: u64) {
+    *FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(fault);
+    DUE.store(allocations().saturating_add(number), Ordering::SeqCst);
+}
+
+/// Counts an allocation, and says what is to go wrong with it.
+pub(crate) fn on_allocation() -> Option<Fault> {
+    if ALLOCATIONS.fetch_add(1, Ordering::SeqCst) != DUE.load(Ordering::SeqCst) {
+        return None;
+    }
+    FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }

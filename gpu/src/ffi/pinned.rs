@@ -4,22 +4,24 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use bytemuck::Pod;
-use zeroize::Zeroize;
 
 use crate::access::Uses;
-use crate::ffi::{self, Handle};
+use crate::ffi::{Handle, HostMemory};
 use crate::{Device, Error};
 
-/// Elements in page-locked host memory. Pinning costs about 0.7 s per GiB, so keep buffers and reuse them.
+/// Elements in page-locked host memory. Pinning costs about 0.1 s per GiB, so keep buffers and reuse them.
 ///
 /// Copies to and from it are queued ([`crate::DeviceBuffer::copy_from_pinned`]). Looking at the elements, and dropping
-/// the buffer, waits for the copies that concern them.
+/// the buffer, waits for the copies that concern them. The memory is the process's own and outlives a device that is lost, though
+/// after that nobody can say what copies have left in it.
 #[derive(Debug)]
 pub struct PinnedBuffer<T: Pod> {
+    /// None where there are no elements.
+    memory: Option<HostMemory>,
     address: Handle,
     length: usize,
+    device: Device,
     uses: Uses,
-    wipe: bool,
     element: PhantomData<T>,
 }
 
@@ -30,20 +32,22 @@ impl<T: Pod> PinnedBuffer<T> {
     /// [`Error::OutOfMemory`] when the host cannot pin so much, [`Error::NoDevice`] without CUDA.
     pub fn new(device: &Device, length: usize) -> Result<Self, Error> {
         device.select()?;
-        let requested = (length as u64).checked_mul(size_of::<T>() as u64);
-        let refused =
-            Error::OutOfMemory { requested: requested.unwrap_or(u64::MAX), in_use: 0, limit: u64::MAX };
-        let address = match requested {
-            Some(0) => Handle::NULL,
-            Some(bytes) => ffi::pinned_allocate(bytes)?.ok_or(refused)?,
-            None => return Err(refused),
+        let requested = (length as u64).saturating_mul(size_of::<T>() as u64);
+        let refused = Error::OutOfMemory { requested, in_use: 0, limit: u64::MAX };
+        let mut memory = match usize::try_from(requested) {
+            Ok(0) => None,
+            Ok(bytes) => Some(HostMemory::new(bytes).map_err(|_| refused.clone())?),
+            Err(_) => return Err(refused),
         };
-        let buffer = Self { address, length, uses: Uses::default(), wipe: false, element: PhantomData };
-        if length > 0 {
-            // SAFETY: just allocated with this many bytes, and nothing else knows of it.
-            unsafe { address.pointer().cast::<u8>().write_bytes(0, length * size_of::<T>()) };
+        let mut address = Handle::NULL;
+        if let Some(memory) = &mut memory {
+            if !memory.register()? {
+                return Err(refused);
+            }
+            address = memory.address();
         }
-        Ok(buffer)
+        let (device, uses) = (device.clone(), Uses::default());
+        Ok(Self { memory, address, length, device, uses, element: PhantomData })
     }
 
     /// No elements, and no memory.
@@ -63,14 +67,16 @@ impl<T: Pod> PinnedBuffer<T> {
 
     /// Overwrites the memory with zeros when it is released: for secrets.
     pub fn wipe_on_release(mut self) -> Self {
-        self.wipe = true;
+        if let Some(memory) = &mut self.memory {
+            memory.wipe_on_release();
+        }
         self
     }
 
     /// The elements, once queued copies into them are done.
     pub fn as_slice(&self) -> Result<&[T], Error> {
         self.uses.host_read()?;
-        // SAFETY: allocated, zeroed at first and page-aligned; device writes are done, and new ones need `&mut self`.
+        // SAFETY: mapped, zeroed at first and page-aligned; device writes are done, and new ones need `&mut self`.
         Ok(unsafe { std::slice::from_raw_parts(self.elements(), self.length) })
     }
 
@@ -101,18 +107,17 @@ impl<T: Pod> PinnedBuffer<T> {
 
 impl<T: Pod> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
-        if self.length == 0 {
-            return;
-        }
-        let wipe = self.wipe;
-        match self.as_mut_slice() {
-            Ok(elements) if wipe => bytemuck::cast_slice_mut::<T, u8>(elements).zeroize(),
-            Ok(_) => {}
-            // A copy may still be under way on a device in error: memory that leaks is better than memory that changes.
-            Err(error) => return tracing::error!(%error, "pinned memory was not released"),
-        }
-        if let Err(error) = ffi::pinned_free(self.address) {
-            tracing::error!(%error, "pinned memory was not released");
+        let Some(mut memory) = self.memory.take() else { return };
+        let unregistered = self.uses.host_write().and_then(|()| {
+            self.device.select()?;
+            memory.unregister()
+        });
+        if let Err(error) = unregistered {
+            if self.device.check().is_ok() {
+                tracing::error!(%error, "pinned memory was not released");
+            }
+            // A copy may still be under way: memory that lives on is better than memory that changes.
+            self.device.context().keep(memory);
         }
     }
 }
