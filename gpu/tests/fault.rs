@@ -7,6 +7,8 @@ use gpu::{Budget, Device, Error, PinnedBuffer, Pool};
 
 /// Set in the process that the test starts.
 const CHILD: &str = "GPU_FAULT_TEST_CHILD";
+/// Before the bytes that the process finds free.
+const FREE: &str = "free bytes: ";
 const TEST: &str = "device_is_lost_by_a_kernel_that_traps";
 
 fn round_trip(device: &Device) -> Result<(), Error> {
@@ -22,7 +24,8 @@ fn device_is_lost_by_a_kernel_that_traps() {
     let Some(device) = testing::device_or_skip(TEST).unwrap() else { return };
     round_trip(&device).unwrap();
     if std::env::var_os(CHILD).is_some() {
-        return;
+        let (free, _) = device.memory().unwrap();
+        return println!("{FREE}{free}");
     }
     let other = Device::open(0).unwrap();
     let stream = device.stream().unwrap();
@@ -56,17 +59,24 @@ fn device_is_lost_by_a_kernel_that_traps() {
     lost(Device::open(0).map(drop));
     assert!(pinned.as_slice().unwrap().iter().all(|&byte| byte == 9));
 
-    // Another process can use the device meanwhile.
-    let child =
-        || Command::new(std::env::current_exe().unwrap()).args(["--exact", TEST]).env(CHILD, "1").status();
-    assert!(child().unwrap().success());
+    // Another process can use the device meanwhile, and has its memory once the last of ours is dropped.
+    let while_held = free_in_another_process();
     drop((small, large, pinned, busy, before, stream));
     drop(pool);
     drop((device, other));
-    // Whether the driver gives it back is the driver's affair; that the answer is one of these two is ours.
+    assert!(free_in_another_process() >= while_held + (3 << 30));
+    // Whether the driver gives the device back to this process too is the driver's affair.
     match Device::open(0) {
         Ok(device) => round_trip(&device).unwrap(),
         Err(again) => assert_eq!(again, error),
     }
-    assert!(child().unwrap().success());
+}
+
+fn free_in_another_process() -> u64 {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", TEST, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    let line = text.lines().find_map(|line| Some(line.split_once(FREE)?.1)).unwrap();
+    line.trim().parse().unwrap()
 }
