@@ -235,7 +235,7 @@ impl Ring {
 
 impl Drop for Piece<'_> {
     fn drop(&mut self) {
-        let buffer = std::mem::replace(&mut self.buffer, PinnedBuffer::empty());
+        let buffer = std::mem::replace(&mut self.buffer, PinnedBuffer::empty(&self.ring.device));
         if let Some(free) = &mut *self.ring.lock() {
             free.push_back(buffer);
         }

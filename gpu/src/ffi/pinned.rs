@@ -51,8 +51,9 @@ impl<T: Pod> PinnedBuffer<T> {
     }
 
     /// No elements, and no memory.
-    pub(crate) fn empty() -> Self {
-        Self { address: Handle::NULL, length: 0, uses: Uses::default(), wipe: false, element: PhantomData }
+    pub(crate) fn empty(device: &Device) -> Self {
+        let (device, uses) = (device.clone(), Uses::default());
+        Self { memory: None, address: Handle::NULL, length: 0, device, uses, element: PhantomData }
     }
 
     /// Elements.
