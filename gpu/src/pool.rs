@@ -33,6 +33,8 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // CUDA allows frees to be pending, but with many pools that come and go its driver has hung and crashed then.
+        let _ = self.device.synchronize();
         let _ = self.device.select().and_then(|()| ffi::pool_destroy(self.handle));
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Device, Error};
+use crate::{Device, DeviceBuffer, Error, Pool, Stream};
 
 /// The first device. Where there is none, says by name which test does not run, past the capture of test output.
 ///
@@ -19,6 +19,19 @@ pub fn device_or_skip(test: &str) -> Result<Option<Device>, Error> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Takes all of a pool's budget but `bytes`, for as long as the buffer lives: how a test sees that a call takes no more.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] when the pool has less than that.
+pub fn leave(pool: &Pool, bytes: u64, stream: &Stream) -> Result<DeviceBuffer<u8>, Error> {
+    let rest = pool.available().checked_sub(bytes).ok_or(Error::OutOfMemory {
+        requested: bytes,
+        in_use: pool.in_use(),
+        limit: pool.limit(),
+    })?;
+    pool.allocate(rest as usize, stream)
 }
 
 /// Writes `skipped: <reason>: <test>` to standard error, past the capture of test output.

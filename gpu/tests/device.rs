@@ -63,6 +63,21 @@ fn device_budget_is_kept() {
 }
 
 #[test]
+fn device_pools_go_while_work_is_queued() {
+    let Some(device) = device("device_pools_go_while_work_is_queued") else { return };
+    let stream = device.stream().unwrap();
+    for round in 1..=200 {
+        let pool = Pool::new(&device, Budget::Bytes(8 << 20)).unwrap();
+        let mut buffers =
+            [0; 3].map(|_| pool.allocate::<u64>(1000 * round, &stream).unwrap().wipe_on_release());
+        for buffer in &mut buffers {
+            buffer.fill_bytes(&stream, 1).unwrap();
+        }
+    }
+    assert_eq!(stream.synchronize(), Ok(()));
+}
+
+#[test]
 fn device_wipes_on_release() {
     let Some(device) = device("device_wipes_on_release") else { return };
     let stream = device.stream().unwrap();

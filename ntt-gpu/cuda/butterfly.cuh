@@ -26,7 +26,9 @@ __device__ __forceinline__ bool fence() {
     return slots != 0;
 }
 
-/// The table of twiddles: 2^k entries, and after them -1.
+/// The table of twiddles: 2^k entries, behind them -1, and behind that g^rev(2^k), by which entry j is multiplied to give
+/// entry 2^k + j. `WHOLE`: no entry from 2^k on is asked for.
+template <bool WHOLE>
 struct Table {
     const Fr* entries;
     uint32_t length;
@@ -35,8 +37,10 @@ struct Table {
     /// table[j]·table[j ^ (2^k - 1)] = g^n = -1. The inverse of table[0] = 1 has no mirror but the entry behind the table.
     template <bool INVERSE>
     __device__ __forceinline__ Fr get(uint32_t j) const {
-        if (!INVERSE) return entries[j];
-        return entries[j == 0 ? length : j ^ ((0x80000000u >> __clz(j)) - 1)];
+        if (INVERSE && j == 0) return entries[length];
+        const uint32_t at = INVERSE ? j ^ ((0x80000000u >> __clz(j)) - 1) : j;
+        if (WHOLE || at < length) return entries[at];
+        return multiply(entries[length + 1], entries[at - length]);
     }
 };
 
@@ -73,10 +77,10 @@ __device__ __forceinline__ void sum_and_difference(Fr& u, Fr& v) {
 
 /// The last `layers` of three layers, top down, on a block of eight; `node` is the number that the block has, or would
 /// have, in the first of the three.
-template <bool INVERSE, Code CODE>
-__device__ __forceinline__ void split_layers(Fr* x, const Table& table, uint32_t node, uint32_t layers) {
+template <bool INVERSE, Code CODE, bool WHOLE>
+__device__ __forceinline__ void split_layers(Fr* x, const Table<WHOLE>& table, uint32_t node, uint32_t layers) {
     if (layers >= 3) {
-        const Fr z = table.get<INVERSE>(node);
+        const Fr z = table.template get<INVERSE>(node);
         split<INVERSE, CODE, Next::ADDED>(x[0], x[4], z);
         split<INVERSE, CODE, Next::ADDED>(x[1], x[5], z);
         split<INVERSE, CODE, Next::MULTIPLIED>(x[2], x[6], z);
@@ -85,7 +89,7 @@ __device__ __forceinline__ void split_layers(Fr* x, const Table& table, uint32_t
     if (layers >= 2) {
         GPU_UNROLL
         for (int half = 0; half < 2; half++) {
-            const Fr z = table.get<INVERSE>(2 * node + half);
+            const Fr z = table.template get<INVERSE>(2 * node + half);
             Fr* y = x + 4 * half;
             split<INVERSE, CODE, Next::ADDED>(y[0], y[2], z);
             split<INVERSE, CODE, Next::MULTIPLIED>(y[1], y[3], z);
@@ -93,60 +97,60 @@ __device__ __forceinline__ void split_layers(Fr* x, const Table& table, uint32_t
     }
     GPU_UNROLL
     for (int pair = 0; pair < 4; pair++) {
-        split<INVERSE, CODE, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(4 * node + pair));
+        split<INVERSE, CODE, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.template get<INVERSE>(4 * node + pair));
     }
 }
 
 /// The last `layers` of three layers, bottom up: the transpose of `split_layers`.
-template <bool INVERSE, Code CODE>
-__device__ __forceinline__ void join_layers(Fr* x, const Table& table, uint32_t node, uint32_t layers) {
+template <bool INVERSE, Code CODE, bool WHOLE>
+__device__ __forceinline__ void join_layers(Fr* x, const Table<WHOLE>& table, uint32_t node, uint32_t layers) {
     GPU_UNROLL
     for (int pair = 0; pair < 4; pair++) {
-        join<INVERSE, CODE>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(4 * node + pair));
+        join<INVERSE, CODE>(x[2 * pair], x[2 * pair + 1], table.template get<INVERSE>(4 * node + pair));
     }
     if (layers >= 2) {
         GPU_UNROLL
         for (int half = 0; half < 2; half++) {
-            const Fr z = table.get<INVERSE>(2 * node + half);
+            const Fr z = table.template get<INVERSE>(2 * node + half);
             Fr* y = x + 4 * half;
             join<INVERSE, CODE>(y[0], y[2], z);
             join<INVERSE, CODE>(y[1], y[3], z);
         }
     }
     if (layers >= 3) {
-        const Fr z = table.get<INVERSE>(node);
+        const Fr z = table.template get<INVERSE>(node);
         GPU_UNROLL
         for (int i = 0; i < 4; i++) join<INVERSE, CODE>(x[i], x[i + 4], z);
     }
 }
 
 /// Three layers from block 0 on, where seven of the twelve multiplications are by 1.
-template <bool INVERSE>
-__device__ __forceinline__ void split_layers_at_zero(Fr* x, const Table& table) {
+template <bool INVERSE, bool WHOLE>
+__device__ __forceinline__ void split_layers_at_zero(Fr* x, const Table<WHOLE>& table) {
     GPU_UNROLL
     for (int i = 0; i < 4; i++) sum_and_difference(x[i], x[i + 4]);
     sum_and_difference(x[0], x[2]);
     sum_and_difference(x[1], x[3]);
-    const Fr z = table.get<INVERSE>(1);
+    const Fr z = table.template get<INVERSE>(1);
     split<INVERSE, Code::CALLED, Next::ADDED>(x[4], x[6], z);
     split<INVERSE, Code::CALLED, Next::MULTIPLIED>(x[5], x[7], z);
     sum_and_difference(x[0], x[1]);
     GPU_UNROLL
     for (int pair = 1; pair < 4; pair++) {
-        split<INVERSE, Code::CALLED, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(pair));
+        split<INVERSE, Code::CALLED, Next::ADDED>(x[2 * pair], x[2 * pair + 1], table.template get<INVERSE>(pair));
     }
 }
 
-template <bool INVERSE>
-__device__ __forceinline__ void join_layers_at_zero(Fr* x, const Table& table) {
+template <bool INVERSE, bool WHOLE>
+__device__ __forceinline__ void join_layers_at_zero(Fr* x, const Table<WHOLE>& table) {
     sum_and_difference(x[0], x[1]);
     GPU_UNROLL
     for (int pair = 1; pair < 4; pair++) {
-        join<INVERSE, Code::CALLED>(x[2 * pair], x[2 * pair + 1], table.get<INVERSE>(pair));
+        join<INVERSE, Code::CALLED>(x[2 * pair], x[2 * pair + 1], table.template get<INVERSE>(pair));
     }
     sum_and_difference(x[0], x[2]);
     sum_and_difference(x[1], x[3]);
-    const Fr z = table.get<INVERSE>(1);
+    const Fr z = table.template get<INVERSE>(1);
     join<INVERSE, Code::CALLED>(x[4], x[6], z);
     join<INVERSE, Code::CALLED>(x[5], x[7], z);
     GPU_UNROLL

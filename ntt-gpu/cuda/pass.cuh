@@ -45,7 +45,7 @@ struct ntt_pass {
     uint32_t store;
     uint32_t bottom_up;
     uint32_t inverse;
-    /// log2 of the entries of `table` before its -1.
+    /// log2 of the entries of `table` before its -1: log_size, or one less.
     uint32_t log_table;
     /// Whether the bit-reversed side, the input of a bottom-up first pass or the output of a top-down last one, stands in
     /// natural order. `from` and `to` are then different.
@@ -104,24 +104,27 @@ static __device__ __forceinline__ uint32_t reversed_side(const ntt_pass& pass, b
     return reversed && pass.reorder && pass.log_size > 0 ? __brev(position) >> (32 - pass.log_size) : position;
 }
 
+static __device__ __forceinline__ Table<false> pass_table(const ntt_pass& pass) { return {pass.table, 1u << pass.log_table}; }
+
 static __device__ __forceinline__ Fr pass_load(const ntt_pass& pass, uint32_t position) {
     const uint32_t at = reversed_side(pass, pass.bottom_up, position);
     const Fr x = pass.from[at];
     if (pass.load == LOAD_PLAIN) return x;
-    return multiply(pass.load == LOAD_PRODUCT ? pass.factor[at] : pass.table[position], x);
+    return multiply(pass.load == LOAD_PRODUCT ? pass.factor[at] : pass_table(pass).get<false>(position), x);
 }
 
 static __device__ __forceinline__ void pass_store(const ntt_pass& pass, uint32_t position, Fr x) {
     const uint32_t at = reversed_side(pass, !pass.bottom_up, position);
     // The table has -g^-rev(position).
-    if (pass.store == STORE_COSET) x = Fr::neg(multiply(Table{pass.table, 1u << pass.log_table}.get<true>(position), x));
+    if (pass.store == STORE_COSET) x = Fr::neg(multiply(pass_table(pass).get<true>(position), x));
     if (pass.store != STORE_PLAIN) x = multiply(pass.scale, x);
     if (pass.store == STORE_DIFFERENCE) x = multiply(pass.scale_minuend, pass.minuend[at]) - x;
     pass.to[at] = x;
 }
 
-/// `FROM_ZERO`: the pass begins at block 0 of the first layer, whose first round has a form of its own.
-template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO>
+/// `FROM_ZERO`: the pass begins at block 0 of the first layer, whose first round has a form of its own. `WHOLE`: the table has
+/// the twiddles of all layers of the pass.
+template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO, bool WHOLE>
 __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESSOR) ntt_pass_kernel(const __grid_constant__ ntt_pass pass) {
     constexpr Code CODE = FROM_ZERO ? Code::CALLED : Code::IN_PLACE;
     extern __shared__ uint4 shared[];
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESS
     const auto position = [&](uint32_t row) { return origin + (row << log_inner); };
     const auto index = [&](uint32_t row) { return (row << log_columns) + column; };
 
-    const Table table{pass.table, 1u << pass.log_table};
+    const Table<WHOLE> table{pass.table, 1u << pass.log_table};
     const uint32_t last = (pass.layers - 1) / 3 * 3;
     uint32_t top = BOTTOM_UP ? last : 0;
     Place place(pass, top, base, lane);

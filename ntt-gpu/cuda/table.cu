@@ -8,17 +8,19 @@ static __global__ void ntt_double_kernel(Fr* table, uint32_t half, const __grid_
     if (j < half) table[half + j] = step * table[j];
 }
 
-/// The first entry, 1, and behind the table -1.
-static __global__ void ntt_ends_kernel(Fr* table, uint32_t length) {
+/// The first entry, 1, and behind the table -1 and `next`.
+static __global__ void ntt_ends_kernel(Fr* table, uint32_t length, const __grid_constant__ Fr next) {
     table[0] = Fr::one();
     table[length] = Fr::neg(Fr::one());
+    table[length + 1] = next;
 }
 
-/// table[j] = g^rev(j) for j < 2^log_size, and table[2^log_size] = -1; steps[k] = g^rev(2^k), in host memory.
+/// table[j] = g^rev(j) for j < 2^log_size, table[2^log_size] = -1 and table[2^log_size + 1] = steps[log_size]; steps[k] = g^rev(2^k),
+/// in host memory.
 extern "C" gpu_status ntt_fill_table(void* table_pointer, uint32_t log_size, const Fr* steps, void* stream_pointer) {
     const cudaStream_t stream = static_cast<cudaStream_t>(stream_pointer);
     Fr* table = static_cast<Fr*>(table_pointer);
-    ntt_ends_kernel<<<1, 1, 0, stream>>>(table, 1u << log_size);
+    ntt_ends_kernel<<<1, 1, 0, stream>>>(table, 1u << log_size, steps[log_size]);
     GPU_TRY_LAUNCH("ntt_ends_kernel");
     for (uint32_t k = 0; k < log_size; k++) {
         const uint32_t half = 1u << k, threads = 256;

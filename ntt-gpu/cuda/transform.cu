@@ -2,30 +2,31 @@
 #include "pass.cuh"
 #include "status.cuh"
 
-template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO>
+template <bool BOTTOM_UP, bool INVERSE, bool FROM_ZERO, bool WHOLE>
 static gpu_status launch(const ntt_pass& pass, cudaStream_t stream) {
     const uint32_t threads = 1u << pass.log_threads;
     const size_t shared_bytes = 8 * sizeof(Fr) * threads;
-    const auto kernel = ntt_pass_kernel<BOTTOM_UP, INVERSE, FROM_ZERO>;
+    const auto kernel = ntt_pass_kernel<BOTTOM_UP, INVERSE, FROM_ZERO, WHOLE>;
     GPU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
     kernel<<<static_cast<uint32_t>(pass.tiles), threads, shared_bytes, stream>>>(pass);
     GPU_TRY_LAUNCH("ntt_pass_kernel");
     return gpu_ok();
 }
 
-template <bool BOTTOM_UP>
+template <bool BOTTOM_UP, bool INVERSE>
 static gpu_status choose(const ntt_pass& pass, cudaStream_t stream) {
-    const bool from_zero = pass.above == 0 && pass.coset == 0;
-    if (pass.inverse) {
-        return from_zero ? launch<BOTTOM_UP, true, true>(pass, stream) : launch<BOTTOM_UP, true, false>(pass, stream);
-    }
-    return from_zero ? launch<BOTTOM_UP, false, true>(pass, stream) : launch<BOTTOM_UP, false, false>(pass, stream);
+    // The last layer has the blocks [n/2, n) on the coset, and [0, n/2) on the domain.
+    const bool has_last_layer = pass.above + pass.layers == pass.log_size;
+    if (pass.coset && has_last_layer && pass.log_table < pass.log_size) return launch<BOTTOM_UP, INVERSE, false, false>(pass, stream);
+    if (pass.coset || pass.above > 0) return launch<BOTTOM_UP, INVERSE, false, true>(pass, stream);
+    return launch<BOTTOM_UP, INVERSE, true, true>(pass, stream);
 }
 
 /// Runs one pass. `pass->log_size >= 3`, `3 <= pass->layers <= 9`, `layers - 3 <= log_threads <= log_size - 3`.
 extern "C" gpu_status ntt_run_pass(const ntt_pass* pass, void* stream_pointer) {
     const cudaStream_t stream = static_cast<cudaStream_t>(stream_pointer);
-    return pass->bottom_up ? choose<true>(*pass, stream) : choose<false>(*pass, stream);
+    if (pass->bottom_up) return pass->inverse ? choose<true, true>(*pass, stream) : choose<true, false>(*pass, stream);
+    return pass->inverse ? choose<false, true>(*pass, stream) : choose<false, false>(*pass, stream);
 }
 
 /// At most four elements, by one thread.
@@ -33,7 +34,7 @@ template <bool INVERSE>
 static __global__ void ntt_tiny_kernel(const __grid_constant__ ntt_pass pass) {
     Fr x[4];
     const uint32_t size = 1u << pass.log_size;
-    const Table table{pass.table, 1u << pass.log_table};
+    const Table<false> table = pass_table(pass);
     for (uint32_t i = 0; i < size; i++) x[i] = pass_load(pass, i);
     for (uint32_t step = 0; step < pass.log_size; step++) {
         const uint32_t layer = pass.bottom_up ? pass.log_size - 1 - step : step;

@@ -127,13 +127,12 @@ pub(crate) fn run_pass(
         store: 0,
         bottom_up: layers.bottom_up.into(),
         inverse: layers.inverse.into(),
-        // One entry is the -1 behind the table.
-        log_table: table.len().saturating_sub(1).max(1).ilog2(),
+        // Two elements stand behind the entries.
+        log_table: table.len().saturating_sub(2).max(1).ilog2(),
         reorder: layers.reorder.into(),
         scale: Element(Fr::zeroed()),
         scale_minuend: Element(Fr::zeroed()),
     };
-    let mut whole_table = layers.coset;
     let mut lengths = vec![("the vector", to.len())];
     lengths.extend(from.map(|from| ("the source", from.len())));
     match load {
@@ -143,18 +142,12 @@ pub(crate) fn run_pass(
             pass.factor = factor.pointer();
             lengths.push(("the factor", factor.len()));
         }
-        Load::Coset => {
-            pass.load = 2;
-            whole_table = true;
-        }
+        Load::Coset => pass.load = 2,
     }
     match store {
         Store::Plain => {}
         Store::Scaled(scale) => (pass.store, pass.scale) = (1, Element(scale)),
-        Store::Coset(scale) => {
-            (pass.store, pass.scale) = (2, Element(scale));
-            whole_table = true;
-        }
+        Store::Coset(scale) => (pass.store, pass.scale) = (2, Element(scale)),
         Store::Difference { minuend, of_minuend, of_element } => {
             (pass.store, pass.scale, pass.scale_minuend) = (3, Element(of_element), Element(of_minuend));
             pass.minuend = minuend.pointer();
@@ -166,11 +159,11 @@ pub(crate) fn run_pass(
             return Err(Error::Length { what, expected: size as u64, got: got as u64 });
         }
     }
-    let needed = if whole_table { size } else { (size / 2).max(1) };
-    if table.len() <= needed {
+    let needed = (size / 2).max(1) as u64 + 2;
+    if (table.len() as u64) < needed {
         return Err(Error::Length {
             what: "the table of twiddles",
-            expected: needed as u64 + 1,
+            expected: needed,
             got: table.len() as u64,
         });
     }
@@ -188,15 +181,15 @@ pub(crate) fn run_pass(
     unsafe { raw::ntt_run_pass(&pass, raw_stream) }.into_result()
 }
 
-/// Queues filling a table: entry `j` becomes `g^rev(j)`, where `steps[k] = g^rev(2^k)` and the length is
-/// `2^steps.len() + 1`: the last entry becomes -1.
+/// Queues filling a table: entry `j < 2^k` becomes `g^rev(j)`, where `steps[i] = g^rev(2^i)` for `i` up to `k`, and behind these
+/// stand -1 and `steps[k]`.
 pub(crate) fn fill_table(stream: &Stream, table: &Write<'_, Fr>, steps: &[Fr]) -> Result<(), Error> {
-    let expected = (1_u64 << steps.len()) + 1;
-    if table.len() as u64 != expected {
+    let log_size = steps.len().saturating_sub(1) as u32;
+    let expected = (1_u64 << log_size) + 2;
+    if steps.is_empty() || table.len() as u64 != expected {
         return Err(Error::Length { what: "the table of twiddles", expected, got: table.len() as u64 });
     }
     let steps: Vec<Element> = steps.iter().copied().map(Element).collect();
-    let log_size = steps.len() as u32;
     // SAFETY: the table is live and of this length; the steps are read before the call returns.
     unsafe { raw::ntt_fill_table(table.pointer(), log_size, steps.as_ptr(), stream.raw()?) }.into_result()
 }

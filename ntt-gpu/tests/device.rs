@@ -5,7 +5,7 @@ use ff::Field;
 use gpu::{Budget, Device, Pool, Stream};
 use ntt_gpu::{
     Basis, BitReversed, Coefficients, CosetEvaluations, Domain, Evaluations, Natural, Order, Polynomial, cpu,
-    device,
+    device::{self, Memory},
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -58,22 +58,18 @@ fn same<B: Basis, O: Order>(
     assert_eq!(wrong, 0, "{what}, n = {n}: {wrong} wrong, the first at {first:?}");
 }
 
-fn check_order<O: Order>(setup: &Setup, domain: Domain, values: &[Scalar]) {
-    let (host, ntt) = (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
-    let plain = device::Ntt::without_coset(domain, &setup.pool, &setup.stream).unwrap();
-    let (pool, stream) = (&setup.pool, &setup.stream);
+fn check_order<O: Order>(setup: &Setup, ntt: &device::Ntt, values: &[Scalar]) {
+    let (domain, pool, stream) = (ntt.domain(), &setup.pool, &setup.stream);
+    let host = cpu::Ntt::new(domain);
     let order = if O::REVERSED { "from bit-reversed" } else { "from natural" };
 
     let poly = Polynomial::<Coefficients, O>::new(domain, values.to_vec()).unwrap();
     let up = || device::Polynomial::upload(&poly, pool, stream).unwrap();
     let expected = host.forward(poly.clone()).unwrap();
     same(setup, &format!("forward {order}"), &ntt.forward(stream, up()).unwrap(), &expected);
-    same(setup, &format!("forward without coset {order}"), &plain.forward(stream, up()).unwrap(), &expected);
     let expected = host.coset_forward(poly.clone()).unwrap();
     same(setup, &format!("coset forward {order}"), &ntt.coset_forward(stream, up()).unwrap(), &expected);
     same(setup, &format!("reorder {order}"), &ntt.reorder(stream, up()).unwrap(), &poly.clone().reorder());
-    // A table of one entry is whole.
-    assert_eq!(plain.coset_forward(stream, up()).is_err(), domain.size() > 1);
 
     let poly = Polynomial::<Evaluations, O>::new(domain, values.to_vec()).unwrap();
     let up = device::Polynomial::upload(&poly, pool, stream).unwrap();
@@ -85,9 +81,9 @@ fn check_order<O: Order>(setup: &Setup, domain: Domain, values: &[Scalar]) {
     same(setup, &format!("coset inverse {order}"), &ntt.coset_inverse(stream, up).unwrap(), &expected);
 }
 
-fn check_in_order(setup: &Setup, domain: Domain, values: &[Scalar]) {
-    let (host, ntt) = (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
-    let (pool, stream) = (&setup.pool, &setup.stream);
+fn check_in_order(setup: &Setup, ntt: &device::Ntt, values: &[Scalar]) {
+    let (domain, pool, stream) = (ntt.domain(), &setup.pool, &setup.stream);
+    let host = cpu::Ntt::new(domain);
 
     let poly = Polynomial::<Coefficients>::new(domain, values.to_vec()).unwrap();
     let up = || device::Polynomial::upload(&poly, pool, stream).unwrap();
@@ -115,10 +111,13 @@ fn check_transforms(test: &str, log_sizes: std::ops::RangeInclusive<u32>) {
         if log_size > 14 {
             inputs.drain(..4);
         }
-        for values in inputs {
-            check_order::<Natural>(&setup, domain, &values);
-            check_order::<BitReversed>(&setup, domain, &values);
-            check_in_order(&setup, domain, &values);
+        for memory in [Memory::Ample, Memory::Tight] {
+            let ntt = device::Ntt::within(memory, domain, &setup.pool, &setup.stream).unwrap();
+            for values in &inputs {
+                check_order::<Natural>(&setup, &ntt, values);
+                check_order::<BitReversed>(&setup, &ntt, values);
+                check_in_order(&setup, &ntt, values);
+            }
         }
     }
 }
@@ -158,7 +157,7 @@ fn device_round_trips_at_four_passes() {
     let domain = Domain::new(28).unwrap();
     let pool = Pool::new(&setup._device, Budget::WholeDevice).unwrap();
     let stream = &setup.stream;
-    let ntt = device::Ntt::without_coset(domain, &pool, stream).unwrap();
+    let ntt = device::Ntt::within(Memory::Tight, domain, &pool, stream).unwrap();
     let mut buffer = pool.allocate::<gpu::Fr>(domain.size(), stream).unwrap();
     buffer.fill_bytes(stream, 0).unwrap();
     let terms: Vec<(usize, Scalar)> = (0..50)
@@ -189,10 +188,10 @@ fn device_round_trips_at_four_passes() {
 
 fn check_quotients(test: &str, log_sizes: &[u32]) {
     let Some(mut setup) = setup(test) else { return };
+    setup.pool = Pool::new(&setup._device, Budget::Bytes(1 << 28)).unwrap();
     for &log_size in log_sizes {
         let domain = Domain::new(log_size).unwrap();
-        let (host, ntt) =
-            (cpu::Ntt::new(domain), device::Ntt::new(domain, &setup.pool, &setup.stream).unwrap());
+        let host = cpu::Ntt::new(domain);
         let mut cases = inputs(domain, &mut setup.rng);
         let mut others = inputs(domain, &mut setup.rng);
         if log_size > 13 {
@@ -200,21 +199,40 @@ fn check_quotients(test: &str, log_sizes: &[u32]) {
         }
         others.reverse();
         for (a, b) in cases.into_iter().zip(others) {
-            let [a, b] = [a, b].map(|values| Polynomial::<Evaluations>::new(domain, values).unwrap());
-            let up = |poly| device::Polynomial::upload(poly, &setup.pool, &setup.stream).unwrap();
-            let got = ntt.quotient(&setup.stream, up(&a), up(&b)).unwrap();
-            let reversed = [&a, &b].map(|poly| poly.clone().reorder());
-            let [x, y] = reversed
-                .each_ref()
-                .map(|poly| device::Polynomial::upload(poly, &setup.pool, &setup.stream).unwrap());
-            let got_reversed = ntt.quotient(&setup.stream, x, y).unwrap();
+            let natural = [a, b].map(|values| Polynomial::<Evaluations>::new(domain, values).unwrap());
+            let reversed = natural.clone().map(Polynomial::reorder);
+            let [a, b] = natural.clone();
             let mut expected = host.quotient(a, b).unwrap();
             expected.push(Scalar::ZERO);
             let expected = Polynomial::<Coefficients>::new(domain, expected).unwrap();
-            same(&setup, "quotient", &got, &expected);
-            same(&setup, "quotient from bit-reversed", &got_reversed, &expected);
+            for memory in [Memory::Ample, Memory::Tight] {
+                check_quotient(&setup, memory, &natural, &expected);
+                check_quotient(&setup, memory, &reversed, &expected);
+            }
         }
     }
+}
+
+/// With as much memory as is predicted; with less it runs out.
+fn check_quotient<O: Order>(
+    setup: &Setup,
+    memory: Memory,
+    [a, b]: &[Polynomial<Evaluations, O>; 2],
+    expected: &Polynomial<Coefficients>,
+) {
+    let (domain, pool, stream) = (a.domain(), &setup.pool, &setup.stream);
+    let (twiddles, vectors) = (memory.twiddle_bytes(domain), memory.quotient_bytes::<O>(domain));
+    let run = |bytes| {
+        let _rest = gpu::testing::leave(pool, bytes, stream).unwrap();
+        let ntt = device::Ntt::within(memory, domain, pool, stream).unwrap();
+        assert_eq!(pool.available(), bytes - twiddles);
+        let [a, b] = [a, b].map(|poly| device::Polynomial::upload(poly, pool, stream).unwrap());
+        ntt.quotient(stream, a, b)
+    };
+    let what = if O::REVERSED { "quotient from bit-reversed" } else { "quotient" };
+    same(setup, &format!("{what}, {memory:?}"), &run(twiddles + vectors).unwrap(), expected);
+    let error = run(twiddles + vectors - 512).unwrap_err();
+    assert!(matches!(error, ntt_gpu::Error::Device(gpu::Error::OutOfMemory { .. })), "{error}");
 }
 
 #[test]
@@ -256,6 +274,8 @@ fn bench_device() {
         }
     }
     for log_size in [20, 24, 27] {
-        println!("{}", device::bench::quotient(device, &pool, log_size, &mut setup.rng).unwrap());
+        for memory in [Memory::Ample, Memory::Tight] {
+            println!("{}", device::bench::quotient(device, &pool, memory, log_size, &mut setup.rng).unwrap());
+        }
     }
 }

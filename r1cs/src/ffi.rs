@@ -58,8 +58,17 @@ struct RawWitness {
     dense: *const c_void,
 }
 
+/// Mirrors `r1cs_columns`.
+#[repr(C)]
+struct RawColumns {
+    counters: *mut c_void,
+    first: u32,
+    count: u32,
+    num_inputs: u32,
+}
+
 mod raw {
-    use super::{RawBlock, RawDictionary, RawWitness, c_void};
+    use super::{RawBlock, RawColumns, RawDictionary, RawWitness, c_void};
 
     gpu::entry_points! {
         fn r1cs_products(
@@ -85,15 +94,13 @@ mod raw {
             which: u32,
             dictionary: *const RawDictionary,
             rows: *const c_void,
-            num_inputs: u32,
-            columns: *mut c_void,
+            columns: *const RawColumns,
             stream: *mut c_void,
         );
         fn r1cs_scatter_inputs(
             rows: *const c_void,
             constraints: u64,
-            count: u32,
-            columns: *mut c_void,
+            columns: *const RawColumns,
             stream: *mut c_void,
         );
         fn r1cs_reduce(columns: *const c_void, out: *mut c_void, count: u64, stream: *mut c_void);
@@ -206,9 +213,27 @@ pub(crate) fn tail(
     unsafe { raw::r1cs_tail(inputs.pointer(), count, a, b, first, size, stream.raw()?) }.into_result()
 }
 
-/// Queues the terms of one matrix of a block's copies: each adds its product with the row's value to its column. A column is
-/// eight counters.
-#[allow(clippy::too_many_arguments)] // what a term of a matrix needs to find its place
+/// Counters of a range of columns, eight for each.
+pub(crate) struct Columns<'a> {
+    pub(crate) counters: Write<'a, u64>,
+    /// The first column.
+    pub(crate) first: u32,
+    /// The columns that are inputs; all others come behind them.
+    pub(crate) num_inputs: u32,
+}
+
+impl Columns<'_> {
+    fn raw(&self) -> Result<RawColumns, Error> {
+        let (counters, first, num_inputs) = (self.counters.pointer(), self.first, self.num_inputs);
+        let columns = self.counters.len() / 8;
+        expect("counters", 8 * columns, self.counters.len())?;
+        let count = u32::try_from(columns).map_err(|_| length("columns", u32::MAX as usize, columns))?;
+        Ok(RawColumns { counters, first, count, num_inputs })
+    }
+}
+
+/// Queues the terms of one matrix of a block's copies: each adds its product with the row's value to its column, where that is
+/// in the range.
 pub(crate) fn scatter(
     stream: &Stream,
     block: &Block<'_>,
@@ -216,20 +241,15 @@ pub(crate) fn scatter(
     which: usize,
     dictionary: &Dictionary<'_>,
     rows: &Read<'_, Fr>,
-    num_inputs: u32,
-    columns: &Write<'_, u64>,
+    columns: &Columns<'_>,
 ) -> Result<(), Error> {
     let end = block.numbers.first_row as usize + block.numbers.rows as usize * block.numbers.copies as usize;
     expect_at_least("the values of rows", end, rows.len())?;
-    let numbers = &block.numbers;
-    let aux = numbers.first_aux as usize + numbers.copies as usize * numbers.aux as usize;
-    expect_at_least("counters", 8 * (num_inputs as usize + aux), columns.len())?;
-    let raw_block = block.raw(slots)?;
-    let (which, rows, columns) = (which.min(2) as u32, rows.pointer(), columns.pointer());
-    let queue = stream.raw()?;
-    // SAFETY: live buffers in use on this stream, of lengths checked above.
-    unsafe { raw::r1cs_scatter(&raw_block, which, &dictionary.raw(), rows, num_inputs, columns, queue) }
-        .into_result()
+    let (raw_block, dictionary, columns) = (block.raw(slots)?, dictionary.raw(), columns.raw()?);
+    let (which, rows, queue) = (which.min(2) as u32, rows.pointer(), stream.raw()?);
+    // SAFETY: live buffers in use on this stream, of lengths checked above; a column outside the range is not touched, and the
+    // structures are read during the call.
+    unsafe { raw::r1cs_scatter(&raw_block, which, &dictionary, rows, &columns, queue) }.into_result()
 }
 
 /// Queues the same of the input rows in A.
@@ -237,14 +257,12 @@ pub(crate) fn scatter_inputs(
     stream: &Stream,
     rows: &Read<'_, Fr>,
     constraints: usize,
-    count: u32,
-    columns: &Write<'_, u64>,
+    columns: &Columns<'_>,
 ) -> Result<(), Error> {
-    expect_at_least("the values of rows", constraints + count as usize, rows.len())?;
-    expect_at_least("counters", 8 * count as usize, columns.len())?;
-    let (first, columns) = (constraints as u64, columns.pointer());
-    // SAFETY: live buffers in use on this stream, of lengths checked above.
-    unsafe { raw::r1cs_scatter_inputs(rows.pointer(), first, count, columns, stream.raw()?) }.into_result()
+    expect_at_least("the values of rows", constraints + columns.num_inputs as usize, rows.len())?;
+    let (first, columns, queue) = (constraints as u64, columns.raw()?, stream.raw()?);
+    // SAFETY: live buffers in use on this stream, of lengths checked above; a column outside the range is not touched.
+    unsafe { raw::r1cs_scatter_inputs(rows.pointer(), first, &columns, queue) }.into_result()
 }
 
 /// Queues turning counters into field elements.

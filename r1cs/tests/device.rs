@@ -9,7 +9,8 @@ use bellpepper_core::Circuit as _;
 use blstrs::Scalar;
 use common::Synthetic;
 use ff::Field;
-use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Staging, Stream, testing::device_or_skip};
+use gpu::testing::{device_or_skip, leave};
+use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Staging, Stream};
 use r1cs::device::{DeviceCircuit, DeviceError, DeviceWitness};
 use r1cs::{CheckError, CompiledCircuit, MatrixName, SizeError};
 use rand_chacha::ChaCha8Rng;
@@ -123,6 +124,7 @@ fn device_refuses_another_circuits_witness() {
 #[test]
 fn device_transposed_products_match_the_rows() {
     let Some(mut setup) = setup("device_transposed_products_match_the_rows") else { return };
+    let small = Pool::new(&setup._device, Budget::Bytes(1 << 24)).unwrap();
     for units in [1, 6, 31] {
         let synthetic = Synthetic::new(setup.rng.next_u64(), units);
         let circuit = Arc::new(CompiledCircuit::compile(&synthetic.blank()).unwrap());
@@ -147,9 +149,29 @@ fn device_transposed_products_match_the_rows() {
         }
         let values: Vec<Fr> = v.into_iter().map(Fr).collect();
         let values = setup.pool.upload(&values, &setup.stream).unwrap();
+        // Ranges in the inputs, across their end, and anywhere.
+        let mut ends = vec![0, 1, circuit.num_inputs().saturating_sub(1), circuit.num_inputs() + 1, columns];
+        ends.extend((0..3).map(|_| setup.rng.next_u64() as usize % columns));
+        ends.sort_unstable();
         for (name, expected) in MatrixName::ALL.into_iter().zip(expected) {
-            let got = device.transposed_product(name, &values, &setup.pool, &setup.stream).unwrap();
-            assert_eq!(download(&setup, &got), expected, "{name:?}");
+            // With as much memory as the prediction says, and with a granule less.
+            let bytes = DeviceCircuit::transposed_product_bytes(columns);
+            let product = |range, bytes| {
+                let _rest = leave(&small, bytes, &setup.stream).unwrap();
+                let got = device.transposed_product(name, &values, range, &small, &setup.stream)?;
+                Ok::<_, gpu::Error>(download(&setup, &got))
+            };
+            assert_eq!(product(0..columns, bytes).unwrap(), expected, "{name:?}");
+            let error = product(0..columns, bytes - 512).unwrap_err();
+            assert!(matches!(error, gpu::Error::OutOfMemory { .. }), "{error}");
+            for ends in ends.windows(2) {
+                let range = ends[0]..ends[1];
+                let bytes = DeviceCircuit::transposed_product_bytes(range.len());
+                let got = product(range.clone(), bytes).unwrap();
+                assert_eq!(got, expected[range.clone()], "{name:?}, columns {range:?}");
+            }
+            let error = product(1..columns + 1, bytes).unwrap_err();
+            assert!(matches!(error, gpu::Error::Length { .. }), "{error}");
         }
     }
 }

@@ -125,7 +125,9 @@ fn columns_at(workshop: &Workshop, tau: &Scalar) -> Result<[DeviceBuffer<Fr>; 3]
     let powers = Polynomial::<Evaluations, Natural>::new(workshop.domain, powers)?;
     let lagrange = workshop.ntt.inverse(stream, powers)?;
     let lagrange = workshop.ntt.reorder(stream, lagrange)?.into_buffer();
-    let column = |matrix| workshop.circuit.transposed_product(matrix, &lagrange, pool, stream);
+    let circuit = workshop.circuit.circuit();
+    let all = circuit.num_inputs() + circuit.num_aux();
+    let column = |matrix| workshop.circuit.transposed_product(matrix, &lagrange, 0..all, pool, stream);
     Ok([column(MatrixName::A)?, column(MatrixName::B)?, column(MatrixName::C)?])
 }
 

@@ -7,7 +7,7 @@ use ff::Field;
 use gpu::{Device, DeviceBuffer, Fr, Pool, Stream, Timer};
 use rand_core::RngCore;
 
-use super::{Ntt, Polynomial};
+use super::{Memory, Ntt, Polynomial};
 use crate::{BitReversed, Coefficients, Domain, Error, Evaluations, Natural, ffi};
 
 /// Canonical Fr multiplications per second that floors are counted with: what an H200 does when it does nothing else.
@@ -139,7 +139,7 @@ pub fn transforms(
 ) -> Result<Vec<Measurement>, Error> {
     let stream = device.stream()?;
     let domain = Domain::new(log_size)?;
-    let ntt = Ntt::without_coset(domain, pool, &stream)?;
+    let ntt = Ntt::new(domain, pool, &stream)?;
     let mut sets = Vec::new();
     for _ in 0..3 {
         sets.push(Source::new(log_size, pool, &stream, rng)?);
@@ -168,12 +168,13 @@ pub fn transforms(
 pub fn quotient(
     device: &Device,
     pool: &Pool,
+    memory: Memory,
     log_size: u32,
     rng: &mut impl RngCore,
 ) -> Result<Measurement, Error> {
     let stream = device.stream()?;
     let domain = Domain::new(log_size)?;
-    let ntt = Ntt::new(domain, pool, &stream)?;
+    let ntt = Ntt::within(memory, domain, pool, &stream)?;
     let mut sets = Vec::new();
     for _ in 0..2 {
         sets.push([Source::new(log_size, pool, &stream, rng)?, Source::new(log_size, pool, &stream, rng)?]);
@@ -187,7 +188,11 @@ pub fn quotient(
     })?;
     // Besides the transforms a∘b, a'∘b' and the two constants of the difference.
     let multiplications = 6.0 * transform_multiplications(log_size) + 4.0 * 2f64.powi(log_size as i32);
-    Ok(summary("quotient, six transforms", log_size, &times, multiplications))
+    let what = match memory {
+        Memory::Ample => "quotient, six transforms",
+        Memory::Tight => "quotient in three vectors",
+    };
+    Ok(summary(what, log_size, &times, multiplications))
 }
 
 fn repetitions(log_size: u32) -> usize {

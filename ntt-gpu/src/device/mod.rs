@@ -2,9 +2,10 @@
 //!
 //! Vectors are [`Polynomial`]s in device memory; a transform works in place and flips the order, or goes from natural to natural
 //! order by way of a second vector, at the same speed. Up to nine layers are done each time the vector is read and written. Twiddles come from
-//! one table in bit-reversed order ([`Ntt::new`]); a transform over the coset starts one block further in that table, so that
+//! one table in bit-reversed order; a transform over the coset starts one block further in that table, so that
 //! top down from coefficients, or bottom up to coefficients, it costs no more than one over the domain.
 
+mod memory;
 mod polynomial;
 mod quotient;
 
@@ -20,12 +21,14 @@ use crate::ffi::{self, Layers, Load, Store};
 use crate::poly::reverse;
 use crate::{Basis, Coefficients, CosetEvaluations, Domain, Error, Evaluations, Order};
 
+pub use memory::Memory;
 pub use polynomial::Polynomial;
 
 /// A domain with its twiddles on a device, ready to transform.
 #[derive(Debug)]
 pub struct Ntt {
     domain: Domain,
+    memory: Memory,
     table: DeviceBuffer<Fr>,
     size_inverse: Scalar,
 }
@@ -34,35 +37,34 @@ impl Ntt {
     /// The largest domain, `2^30`: 32 GiB for a vector.
     pub const MAX_LOG_SIZE: u32 = 30;
 
-    /// Computes the twiddles of `domain` and of its coset: `n` elements of device memory.
+    /// Computes the twiddles of `domain` and of its coset, for [`Memory::Ample`].
     pub fn new(domain: Domain, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
-        domain.coset_generator()?;
-        Self::with_table(domain, domain.log_size(), pool, stream)
+        Self::within(Memory::Ample, domain, pool, stream)
     }
 
-    /// Computes the twiddles of `domain` alone: `n/2` elements of device memory. Transforms that involve the coset answer
-    /// an error.
-    pub fn without_coset(domain: Domain, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
-        Self::with_table(domain, domain.log_size().saturating_sub(1), pool, stream)
-    }
-
-    fn with_table(domain: Domain, log_entries: u32, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
+    /// Computes the twiddles: [`Memory::twiddle_bytes`] of the pool.
+    pub fn within(memory: Memory, domain: Domain, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
         if domain.log_size() > Self::MAX_LOG_SIZE {
             return Err(Error::DeviceDomain { log_size: domain.log_size(), limit: Self::MAX_LOG_SIZE });
         }
-        let mut table = pool.allocate((1 << log_entries) + 1, stream)?;
+        let mut table = pool.allocate(memory.table_length(domain), stream)?;
         // rev over log2 n bits; g is a primitive 2n-th root of unity. The domain exists up to 2^31.
         let bits = domain.log_size();
         let generator = domain.coset_generator()?;
-        let steps: Vec<Fr> =
-            (0..log_entries).map(|k| Fr(generator.pow_vartime([reverse(1 << k, bits) as u64]))).collect();
+        let step = |k: u32| Fr(generator.pow_vartime([reverse(1 << k, bits) as u64]));
+        let steps: Vec<Fr> = (0..=memory.log_twiddles(domain)).map(step).collect();
         ffi::fill_table(stream, &table.write(stream)?, &steps)?;
-        Ok(Self { domain, table, size_inverse: domain.size_inverse() })
+        Ok(Self { domain, memory, table, size_inverse: domain.size_inverse() })
     }
 
     /// The domain.
     pub fn domain(&self) -> Domain {
         self.domain
+    }
+
+    /// How much device memory the transforms take.
+    pub fn memory(&self) -> Memory {
+        self.memory
     }
 
     /// Coefficients to values: `X_k = Σ_j x_j ω^(jk)`.

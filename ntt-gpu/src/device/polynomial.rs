@@ -27,14 +27,33 @@ impl<B: Basis, O: Order> Polynomial<B, O> {
 
     /// Copies a polynomial to the device and waits for it.
     pub fn upload(poly: &crate::Polynomial<B, O>, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
-        Self::new(poly.domain(), pool.upload(Fr::wrap_slice(poly.values()), stream)?)
+        Self::from_slice(poly.domain(), poly.values(), pool, stream)
+    }
+
+    /// Copies elements to the device, to be taken as what the types say, and waits for it.
+    pub fn from_slice(
+        domain: Domain,
+        values: &[Scalar],
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self, Error> {
+        Self::new(domain, pool.upload(Fr::wrap_slice(values), stream)?)
     }
 
     /// Waits for the polynomial and copies it to the host.
     pub fn download(&self, stream: &Stream) -> Result<crate::Polynomial<B, O>, Error> {
         let mut values = vec![Scalar::default(); self.domain.size()];
-        self.buffer.download_into(stream, 0, Fr::wrap_slice_mut(&mut values))?;
+        self.copy_to_slice(stream, &mut values)?;
         crate::Polynomial::new(self.domain, values)
+    }
+
+    /// Waits for the polynomial and copies its elements over a slice of as many.
+    pub fn copy_to_slice(&self, stream: &Stream, values: &mut [Scalar]) -> Result<(), Error> {
+        if values.len() != self.domain.size() {
+            let (expected, got) = (self.domain.size(), values.len());
+            return Err(Error::Length { what: "the slice to copy to", expected, got });
+        }
+        Ok(self.buffer.download_into(stream, 0, Fr::wrap_slice_mut(values))?)
     }
 
     /// The domain.

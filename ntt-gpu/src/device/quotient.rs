@@ -6,7 +6,7 @@ use ff::{Field, PrimeField};
 use gpu::{Fr, Stream};
 
 use super::{Ntt, Polynomial, Transform, Way};
-use crate::ffi::{Load, Store};
+use crate::ffi::{self, Load, Store};
 use crate::{Coefficients, Error, Evaluations, Order};
 
 impl Ntt {
@@ -14,7 +14,8 @@ impl Ntt {
     /// values `a∘b` on the domain. See [`crate::cpu::Ntt::quotient`] for the formula.
     ///
     /// Six transforms; products and constants are merged into their first and last passes. Beside `a` and `b` one vector
-    /// is allocated, and a second one if they come in natural order. Waits for the device.
+    /// is allocated, and a second one if they come in natural order and memory is [ample](super::Memory::Ample). Waits for
+    /// the device.
     ///
     /// # Errors
     /// [`Error::InexactQuotient`] when the last coefficient is not zero.
@@ -29,7 +30,13 @@ impl Ntt {
         let (mut a, mut b) = (a.into_buffer(), b.into_buffer());
         let passes = 0..self.passes();
         // Every transform to coefficients goes bottom up, into natural order; the one between top down, into bit-reversed.
-        let first = Way { bottom_up: true, reorder: !O::REVERSED };
+        let mut first = Way { bottom_up: true, reorder: !O::REVERSED };
+        if first.reorder && self.memory.permutes_in_place() {
+            for values in [&mut a, &mut b] {
+                ffi::reverse(stream, &values.write(stream)?, self.domain.log_size())?;
+            }
+            first = Way::BOTTOM_UP;
+        }
 
         let mut c = self.like(stream, if b.is_wiped_on_release() { &b } else { &a })?;
         {

@@ -2,7 +2,10 @@
 
 use ntt_gpu::{
     Error,
-    device::bench::{self, Measurement},
+    device::{
+        Memory,
+        bench::{self, Measurement},
+    },
 };
 use rand_core::OsRng;
 
@@ -28,7 +31,9 @@ pub fn run(flags: &Bench, console: Console) -> Outcome {
         for line in bench::transforms(&device, &pool, log_n, &mut OsRng).map_err(failure)? {
             table.push(row(&line));
         }
-        table.push(row(&bench::quotient(&device, &pool, log_n, &mut OsRng).map_err(failure)?));
+        for memory in [Memory::Ample, Memory::Tight] {
+            table.push(row(&bench::quotient(&device, &pool, memory, log_n, &mut OsRng).map_err(failure)?));
+        }
     }
     table.finish()
 }
