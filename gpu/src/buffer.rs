@@ -87,7 +87,7 @@ impl<T: Pod> DeviceBuffer<T> {
     pub fn upload_at(&mut self, stream: &Stream, at: usize, from: &[T]) -> Result<(), Error> {
         let to = self.part("the slice to upload", at, from.len())?;
         let _write = self.write(stream)?;
-        ffi::copy_from_slice(to, bytemuck::cast_slice(from), stream.handle())
+        ffi::copy_from_slice(to, bytemuck::cast_slice(from), stream)
     }
 
     /// All elements, in host memory.
@@ -101,7 +101,7 @@ impl<T: Pod> DeviceBuffer<T> {
     pub fn download_into(&self, stream: &Stream, at: usize, to: &mut [T]) -> Result<(), Error> {
         let from = self.part("the slice to download into", at, to.len())?;
         let _read = self.read(stream)?;
-        ffi::copy_to_slice(bytemuck::cast_slice_mut(to), from, stream.handle())
+        ffi::copy_to_slice(bytemuck::cast_slice_mut(to), from, stream)
     }
 
     /// Queues a copy of a part of pinned memory to the elements from `at` on; returns at once.
@@ -116,7 +116,10 @@ impl<T: Pod> DeviceBuffer<T> {
         let source = from.part(&range)?;
         let _write = self.write(stream)?;
         from.uses().before_read(stream)?;
-        let queued = ffi::copy(to, source, bytes_of::<T>(range.len()), stream.handle());
+        let bytes = bytes_of::<T>(range.len());
+        let span = stream.span("copy to device", bytes as usize);
+        let queued = ffi::copy(to, source, bytes, stream.handle());
+        drop(span);
         from.uses().after_read(stream);
         queued
     }
@@ -133,7 +136,10 @@ impl<T: Pod> DeviceBuffer<T> {
         let target = to.part(&range)?;
         let _read = self.read(stream)?;
         to.uses().before_write(stream)?;
-        let queued = ffi::copy(target, from, bytes_of::<T>(range.len()), stream.handle());
+        let bytes = bytes_of::<T>(range.len());
+        let span = stream.span("copy to host", bytes as usize);
+        let queued = ffi::copy(target, from, bytes, stream.handle());
+        drop(span);
         to.uses().after_write(stream);
         queued
     }
@@ -187,10 +193,11 @@ impl<T: Pod> Drop for DeviceBuffer<T> {
             // The device reports errors already; waiting is all that is left before the memory goes.
             let _ = self.pool.device().synchronize();
         }
-        if self.wipe
-            && let Err(error) = ffi::fill(self.address, 0, bytes, home)
-        {
-            tracing::error!(%error, "device memory with a secret could not be wiped");
+        if self.wipe {
+            let _span = self.home.span("wipe", bytes as usize);
+            if let Err(error) = ffi::fill(self.address, 0, bytes, home) {
+                tracing::error!(%error, "device memory with a secret could not be wiped");
+            }
         }
         if let Err(error) = ffi::free(self.address, home) {
             tracing::error!(%error, "device memory could not be released");

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::{Absence, Error, context};
+use crate::{Absence, Error, Stream, context};
 
 mod field;
 #[cfg(feature = "host-arithmetic")]
@@ -302,19 +302,23 @@ pub(crate) fn copy(to: Handle, from: Handle, bytes: u64, stream: Handle) -> Resu
 }
 
 /// Copies to the device and waits, so that the slice may go.
-pub(crate) fn copy_from_slice(to: Handle, from: &[u8], stream: Handle) -> Result<(), Error> {
+pub(crate) fn copy_from_slice(to: Handle, from: &[u8], stream: &Stream) -> Result<(), Error> {
+    let span = stream.span("copy to device", from.len());
+    let (source, bytes, queue) = (from.as_ptr().cast(), from.len() as u64, stream.handle());
     // SAFETY: the slice lives until the synchronisation below.
-    let queued =
-        unsafe { raw::gpu_copy(to.0, from.as_ptr().cast(), from.len() as u64, stream.0) }.into_result();
-    stream_synchronize(stream).and(queued)
+    let queued = unsafe { raw::gpu_copy(to.0, source, bytes, queue.0) }.into_result();
+    drop(span);
+    stream_synchronize(queue).and(queued)
 }
 
 /// Copies from the device and waits.
-pub(crate) fn copy_to_slice(to: &mut [u8], from: Handle, stream: Handle) -> Result<(), Error> {
+pub(crate) fn copy_to_slice(to: &mut [u8], from: Handle, stream: &Stream) -> Result<(), Error> {
+    let span = stream.span("copy to host", to.len());
+    let (target, bytes, queue) = (to.as_mut_ptr().cast(), to.len() as u64, stream.handle());
     // SAFETY: the slice lives until the synchronisation below.
-    let queued =
-        unsafe { raw::gpu_copy(to.as_mut_ptr().cast(), from.0, to.len() as u64, stream.0) }.into_result();
-    stream_synchronize(stream).and(queued)
+    let queued = unsafe { raw::gpu_copy(target, from.0, bytes, queue.0) }.into_result();
+    drop(span);
+    stream_synchronize(queue).and(queued)
 }
 
 /// The answer of the Fr chain of `selftest.cuh`; `scratch` is 32 bytes of device memory.

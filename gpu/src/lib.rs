@@ -37,6 +37,7 @@
 
 mod access;
 mod buffer;
+pub mod clock;
 mod context;
 mod device;
 mod error;
@@ -49,6 +50,7 @@ pub mod testing;
 
 pub use access::{Read, Write};
 pub use buffer::DeviceBuffer;
+pub use clock::Clock;
 pub use device::{Device, DeviceInfo, devices};
 pub use error::{Absence, Error};
 #[cfg(feature = "host-arithmetic")]

@@ -29,6 +29,7 @@ struct Inner {
     device: Device,
     limit: u64,
     in_use: AtomicU64,
+    peak: AtomicU64,
 }
 
 impl Drop for Inner {
@@ -51,7 +52,8 @@ impl Pool {
             Budget::WholeDevice => device.info().memory_bytes,
         };
         let handle = ffi::pool_create(device.ordinal() as i32)?;
-        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use: AtomicU64::new(0) })))
+        let (in_use, peak) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use, peak })))
     }
 
     /// The device.
@@ -67,6 +69,11 @@ impl Pool {
     /// Bytes in use.
     pub fn in_use(&self) -> u64 {
         self.0.in_use.load(Ordering::Relaxed)
+    }
+
+    /// The most bytes that were in use at a time.
+    pub fn peak(&self) -> u64 {
+        self.0.peak.load(Ordering::Relaxed)
     }
 
     /// Bytes that can still be asked for within the budget.
@@ -102,13 +109,16 @@ impl Pool {
             }
             None => {}
         }
-        self.reserve(bytes)?;
+        let in_use = self.reserve(bytes)?;
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
             _ => self.0.device.select().and_then(|()| ffi::allocate(self.0.handle, stream.handle(), bytes)),
         };
         match allocated {
-            Ok(Some(address)) => Ok(DeviceBuffer::new(address, length, bytes, self, stream)),
+            Ok(Some(address)) => {
+                self.0.peak.fetch_max(in_use, Ordering::Relaxed);
+                Ok(DeviceBuffer::new(address, length, bytes, self, stream))
+            }
             Ok(None) => {
                 let error = self.exhausted(bytes);
                 self.release(bytes);
@@ -134,10 +144,11 @@ impl Pool {
         ffi::pool_trim(self.0.handle, keep)
     }
 
-    fn reserve(&self, bytes: u64) -> Result<(), Error> {
+    /// Counts the bytes as in use; answers how many are then.
+    fn reserve(&self, bytes: u64) -> Result<u64, Error> {
         let within = |used: u64| used.checked_add(bytes).filter(|&total| total <= self.0.limit);
         match self.0.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
-            Ok(_) => Ok(()),
+            Ok(before) => Ok(before + bytes),
             Err(_) => Err(self.exhausted(bytes)),
         }
     }

@@ -122,7 +122,10 @@ impl Staging {
             read(range.start, bytemuck::cast_slice_mut(filled))?;
             piece.uses().before_read(stream)?;
             let to = target.offset(range.start * size_of::<T>());
-            let queued = ffi::copy(to, piece.part(&(0..bytes as usize))?, bytes, stream.handle());
+            let from = piece.part(&(0..bytes as usize))?;
+            let span = stream.span("copy to device", bytes as usize);
+            let queued = ffi::copy(to, from, bytes, stream.handle());
+            drop(span);
             piece.uses().after_read(stream);
             Ok(queued?)
         })
@@ -149,7 +152,9 @@ impl Staging {
             let target = piece.part(&(0..bytes as usize))?;
             piece.uses().before_write(stream)?;
             let from = source.offset(range.start * size_of::<T>());
+            let span = stream.span("copy to host", bytes as usize);
             let queued = ffi::copy(target, from, bytes, stream.handle());
+            drop(span);
             piece.uses().after_write(stream);
             queued?;
             let emptied = piece.as_slice()?.get(..bytes as usize).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::clock::Recorder;
 use crate::ffi::{self, Handle};
 use crate::{Device, Error};
 
@@ -17,6 +18,7 @@ struct Inner {
     handle: Handle,
     device: Device,
     id: u64,
+    recorder: Recorder,
 }
 
 impl Drop for Inner {
@@ -31,7 +33,8 @@ impl Stream {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         device.select()?;
         let handle = ffi::stream_create()?;
-        Ok(Self(Arc::new(Inner { handle, device: device.clone(), id: NEXT.fetch_add(1, Ordering::Relaxed) })))
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self(Arc::new(Inner { handle, device: device.clone(), id, recorder: Recorder::default() })))
     }
 
     /// The device it works for.
@@ -66,6 +69,10 @@ impl Stream {
 
     pub(crate) fn handle(&self) -> Handle {
         self.0.handle
+    }
+
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.0.recorder
     }
 
     pub(crate) fn id(&self) -> u64 {

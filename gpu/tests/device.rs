@@ -1,8 +1,9 @@
 //! Buffers, streams and errors on a device. Without one each test says that it was skipped, by name.
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-use gpu::{Absence, Budget, Device, Error, PinnedBuffer, Pool, Staging, Timer};
+use gpu::{Absence, Budget, Clock, Device, Error, PinnedBuffer, Pool, Staging, Timer};
 
 fn device(test: &str) -> Option<Device> {
     gpu::testing::device_or_skip(test).unwrap()
@@ -195,4 +196,41 @@ fn device_staging_is_shared_by_threads() {
             });
         }
     });
+}
+
+#[test]
+fn device_spans_are_recorded_in_order() {
+    let Some(device) = device("device_spans_are_recorded_in_order") else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let pool = Pool::new(&device, Budget::Bytes(64 << 20)).unwrap();
+    let clock = Clock::new(&device, &[&stream, &other]).unwrap();
+    // Nobody listens yet.
+    let before = pool.upload(&[1u8; 100], &stream).unwrap();
+    let began = Instant::now();
+    let recording = clock.record().unwrap();
+    recording.stage("first");
+    let buffer = pool.upload(&vec![7u8; 1 << 20], &stream).unwrap().wipe_on_release();
+    recording.stage("second");
+    assert_eq!(before.download(&other).unwrap().len(), 100);
+    drop(buffer);
+    let spans = recording.read().unwrap();
+    let ended = Instant::now();
+    let got: Vec<_> = spans.iter().map(|span| (span.stage, span.work, span.size, span.stream)).collect();
+    let expected = [
+        ("first", "copy to device", 1 << 20, 0),
+        ("second", "copy to host", 100, 1),
+        ("second", "wipe", 1 << 20, 0),
+    ];
+    assert_eq!(got, expected);
+    // Both clocks agree to better than a millisecond.
+    let slack = Duration::from_millis(1);
+    for span in &spans {
+        assert!(began < span.start + slack && span.start <= span.end && span.end < ended + slack, "{span:?}");
+    }
+    assert!(gpu::clock::busy(&spans) <= ended - began);
+    // The recording is over, and so is another one that nobody reads.
+    drop(clock.record().unwrap());
+    drop(pool.upload(&[1u8; 100], &stream).unwrap());
+    assert!(clock.record().unwrap().read().unwrap().is_empty());
+    assert_eq!(pool.peak(), (1 << 20) + 512);
 }

@@ -11,11 +11,13 @@ use ntt_gpu::cpu::Ntt;
 use ntt_gpu::{Domain, Polynomial};
 use r1cs::{CheckError, CompiledCircuit, first_unsatisfied};
 use rayon::prelude::*;
+use tracing::{debug_span, info_span};
 
 use crate::encoding::Encoding;
-use crate::pipeline::{Pipeline, Sums, timed};
+use crate::pipeline::{Pipeline, Sums};
 use crate::points::{Points, Queries};
 use crate::shape::Densities;
+use crate::times::{Calls, SumTimes, stage};
 use crate::{Parameters, ProveError, Section, StageTimes};
 
 /// A compiled circuit and where its parameters are.
@@ -29,30 +31,58 @@ pub(crate) struct Cpu<Q> {
 impl<Q: Queries> Pipeline for Cpu<Q> {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
         let mut times = StageTimes::default();
+        let mut whole = None;
+        let sums = stage(&mut whole, info_span!("sums"), |calls| {
+            let sums = self.stages(witness, &mut times);
+            calls.include([times.products, times.quotient, times.msm]);
+            sums
+        })?;
+        times.whole = whole;
+        Ok((sums, times))
+    }
+}
+
+impl<Q: Queries> Cpu<Q> {
+    fn stages(&self, witness: &PackedWitness<Scalar>, times: &mut StageTimes) -> Result<Sums, ProveError> {
         let rows = self.circuit.num_rows();
         let domain = Domain::covering(rows)?;
-        let products = timed(&mut times.products, || {
-            let _span = tracing::info_span!("products", rows).entered();
+        let products = stage(&mut times.products, info_span!("products", rows), |calls| {
             let zeros = || -> Vec<Scalar> {
                 let mut vector = Vec::with_capacity(domain.size());
                 vector.par_extend(rayon::iter::repeat_n(Scalar::ZERO, domain.size()));
                 vector
             };
             let [mut a, mut b] = [zeros(), zeros()];
-            self.circuit.satisfied_products_into(witness, &mut a, &mut b)?;
+            calls.call(debug_span!("r1cs::satisfied_products", rows), || {
+                self.circuit.satisfied_products_into(witness, &mut a, &mut b)
+            })?;
             Ok::<_, CheckError>([a, b])
         })?;
-        let sums = from_products(domain, products, witness, &self.densities, &self.queries, &mut times)?;
-        Ok((sums, times))
+        from_products(domain, products, witness, &self.densities, &self.queries, times)
     }
 }
 
 /// The same from the classic path's assignment, which brings its products and densities along.
 pub(crate) fn sums_of_assignment(
-    mut assignment: ProvingAssignment<Scalar>,
+    assignment: ProvingAssignment<Scalar>,
     parameters: &Parameters,
 ) -> Result<(Sums, Vec<Scalar>, StageTimes), ProveError> {
     let mut times = StageTimes::default();
+    let mut whole = None;
+    let (sums, inputs) = stage(&mut whole, info_span!("sums"), |calls| {
+        let sums = stages_of_assignment(assignment, parameters, &mut times);
+        calls.include([times.products, times.quotient, times.msm]);
+        sums
+    })?;
+    times.whole = whole;
+    Ok((sums, inputs, times))
+}
+
+fn stages_of_assignment(
+    mut assignment: ProvingAssignment<Scalar>,
+    parameters: &Parameters,
+    times: &mut StageTimes,
+) -> Result<(Sums, Vec<Scalar>), ProveError> {
     assignment.append_input_rows();
     let vectors = assignment.into_vectors();
     let densities = Densities {
@@ -63,11 +93,14 @@ pub(crate) fn sums_of_assignment(
     let shape = densities.shape(vectors.a.len());
     parameters.check_shape(&shape)?;
     let domain = shape.domain()?;
-    let products = timed(&mut times.products, || {
-        let _span = tracing::info_span!("products", rows = shape.rows).entered();
+    let rows = shape.rows;
+    let products = stage(&mut times.products, info_span!("products", rows), |calls| {
         // C·w is not needed further on, and goes here.
         let c = vectors.c;
-        match first_unsatisfied(&vectors.a, &vectors.b, &c) {
+        let unsatisfied = calls.call(debug_span!("r1cs::first_unsatisfied", rows), || {
+            first_unsatisfied(&vectors.a, &vectors.b, &c)
+        });
+        match unsatisfied {
             Some(error) => Err(error),
             None => Ok([vectors.a, vectors.b].map(|mut values| {
                 values.resize(domain.size(), Scalar::ZERO);
@@ -77,8 +110,8 @@ pub(crate) fn sums_of_assignment(
     })?;
     let witness = PackedWitness::from_assignment(vectors.inputs, &vectors.aux)?;
     drop(vectors.aux);
-    let sums = from_products(domain, products, &witness, &densities, parameters, &mut times)?;
-    Ok((sums, witness.inputs().to_vec(), times))
+    let sums = from_products(domain, products, &witness, &densities, parameters, times)?;
+    Ok((sums, witness.inputs().to_vec()))
 }
 
 /// Quotient and sums, from products that satisfy the circuit.
@@ -90,41 +123,64 @@ fn from_products(
     queries: &impl Queries,
     times: &mut StageTimes,
 ) -> Result<Sums, ProveError> {
-    let h = timed(&mut times.quotient, || {
-        let _span = tracing::info_span!("quotient", domain = domain.size()).entered();
+    let size = domain.size();
+    let h = stage(&mut times.quotient, info_span!("quotient", domain = size), |calls| {
         let [a, b] = [a, b].map(|values| Polynomial::new(domain, values));
-        Ntt::new(domain).quotient(a?, b?)
+        let (a, b) = (a?, b?);
+        calls.call(debug_span!("ntt_gpu::quotient", size), || Ntt::new(domain).quotient(a, b))
     })?;
-    timed(&mut times.msm, || {
+    let SumTimes { h: of_h, l: of_l, a: of_a, b_g1: of_b_g1, b_g2: of_b_g2 } = &mut times.sums;
+    stage(&mut times.msm, info_span!("msm"), |calls| {
         let all = witness.inputs();
         let in_b: Vec<Scalar> = densities.b_inputs.ones().map(|i| all[i]).collect();
-        let (of_a, of_b) = (Some(&densities.a_aux), Some(&densities.b_aux));
+        let (in_a, in_b_aux) = (Some(&densities.a_aux), Some(&densities.b_aux));
         // In the order in which a file has them.
-        queries.read(|queries| {
-            let h = {
-                let _span = tracing::info_span!("msm", query = "h", len = h.len()).entered();
-                let sum = dense::<G1>(&mut queries.g1(Section::H)?, &h)?;
+        let sums = queries.read(|queries| {
+            let span = |query, len| info_span!("sum", query, len);
+            let mut points = queries.g1(Section::H)?;
+            let h_sum = stage(of_h, span("h", points.left()), |calls| {
+                let sum = dense::<G1>(&mut points, &h, calls);
                 assignment::reaper::defer(h);
                 sum
-            };
-            Ok(Sums {
-                h,
-                l: over_witness::<G1>(queries.g1(Section::L)?, &[], witness, None)?,
-                a: over_witness::<G1>(queries.g1(Section::A)?, all, witness, of_a)?,
-                b_g1: over_witness::<G1>(queries.g1(Section::BG1)?, &in_b, witness, of_b)?,
-                b_g2: over_witness::<G2>(queries.g2()?, &in_b, witness, of_b)?,
-            })
-        })
+            })?;
+            let points = queries.g1(Section::L)?;
+            let l = stage(of_l, span("l", points.left()), |calls| {
+                over_witness::<G1>(points, &[], witness, None, calls)
+            })?;
+            let points = queries.g1(Section::A)?;
+            let a = stage(of_a, span("a", points.left()), |calls| {
+                over_witness::<G1>(points, all, witness, in_a, calls)
+            })?;
+            let points = queries.g1(Section::BG1)?;
+            let b_g1 = stage(of_b_g1, span("b_g1", points.left()), |calls| {
+                over_witness::<G1>(points, &in_b, witness, in_b_aux, calls)
+            })?;
+            let points = queries.g2()?;
+            let b_g2 = stage(of_b_g2, span("b_g2", points.left()), |calls| {
+                over_witness::<G2>(points, &in_b, witness, in_b_aux, calls)
+            })?;
+            Ok(Sums { a, b_g1, b_g2, l, h: h_sum })
+        });
+        calls.include([*of_h, *of_l, *of_a, *of_b_g1, *of_b_g2]);
+        sums
     })
 }
 
 /// The next points times these scalars.
-fn dense<C: Encoding>(points: &mut Points<'_, C>, scalars: &[Scalar]) -> Result<C::Projective, ProveError> {
-    let mut sum = DenseSum::<C>::new(scalars);
+fn dense<C: Encoding>(
+    points: &mut Points<'_, C>,
+    scalars: &[Scalar],
+    calls: &mut Calls,
+) -> Result<C::Projective, ProveError> {
+    let span = || debug_span!("msm_gpu::msm", len = scalars.len());
+    let mut sum = calls.call(span(), || DenseSum::<C>::new(scalars));
     loop {
         match sum.wanted() {
-            0 => return Ok(sum.finish()),
-            wanted => sum.add(points.next(wanted)?)?,
+            0 => return Ok(calls.call(span(), || sum.finish())),
+            wanted => {
+                let points = points.next(wanted)?;
+                calls.call(span(), || sum.add(points))?;
+            }
         }
     }
 }
@@ -135,20 +191,30 @@ fn over_witness<C: Encoding>(
     inputs: &[Scalar],
     witness: &PackedWitness<Scalar>,
     aux: Option<&Bitmap>,
+    calls: &mut Calls,
 ) -> Result<C::Projective, ProveError> {
-    let _span = tracing::info_span!("msm", query = %points.section(), len = points.left()).entered();
-    let of_inputs = dense(&mut points, inputs)?;
+    let of_inputs = dense(&mut points, inputs, calls)?;
     let len = witness.num_aux();
-    let scalars =
-        PackedScalars::new(len, witness.ones().words(), witness.is_dense().words(), witness.dense_values())?;
-    let density = aux.map(|bitmap| Density::new(len, bitmap.words())).transpose()?;
-    let mut sum = PackedSum::<C>::new(scalars, density)?;
+    let span = || debug_span!("msm_gpu::msm_packed", len);
+    let mut sum = calls.call(span(), || {
+        let scalars = PackedScalars::new(
+            len,
+            witness.ones().words(),
+            witness.is_dense().words(),
+            witness.dense_values(),
+        )?;
+        let density = aux.map(|bitmap| Density::new(len, bitmap.words())).transpose()?;
+        PackedSum::<C>::new(scalars, density)
+    })?;
     loop {
         match sum.wanted() {
             0 => break,
-            wanted => sum.add(points.next(wanted)?)?,
+            wanted => {
+                let points = points.next(wanted)?;
+                calls.call(span(), || sum.add(points))?;
+            }
         }
     }
     points.finish()?;
-    Ok(of_inputs + sum.finish())
+    Ok(of_inputs + calls.call(span(), || sum.finish()))
 }

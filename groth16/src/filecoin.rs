@@ -191,10 +191,7 @@ impl FilecoinProver {
     ) -> Result<Vec<Proved>, FilecoinError> {
         let circuits = FilecoinCircuit::all(self.name, partitions)?;
         let mut out = Vec::with_capacity(circuits.len());
-        let witnesses = circuits.into_iter().enumerate().map(|(partition, circuit)| {
-            let _span = tracing::info_span!("witness", partition).entered();
-            native_witness(&circuit)
-        });
+        let witnesses = circuits.into_iter().map(|circuit| native_witness(&circuit));
         self.prover.prove_many(witnesses, rng, |proved| out.push(proved)).map_err(|error| match error {
             ProveManyError::Witness { index, source } => {
                 FilecoinError::Witness { partition: index, source: Box::new(source) }

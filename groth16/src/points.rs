@@ -84,11 +84,6 @@ impl Reading<'_> {
 }
 
 impl<C: Encoding> Points<'_, C> {
-    /// Which section this is.
-    pub(crate) fn section(&self) -> Section {
-        self.section
-    }
-
     /// How many points were not taken yet.
     pub(crate) fn left(&self) -> usize {
         self.left

@@ -13,9 +13,10 @@ use thiserror::Error;
 
 use crate::cpu::Cpu;
 use crate::cuda::{self, Cuda, Workshop};
-use crate::pipeline::{Pipeline, Sums, timed};
+use crate::pipeline::{Pipeline, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
+use crate::times::timed;
 use crate::{
     Backend, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness, SetupError,
     StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
@@ -193,6 +194,11 @@ impl Prover {
         &self.verifying_key
     }
 
+    /// The most bytes of device memory that were in use at a time since the prover was made. `None` without a device.
+    pub fn device_peak(&self) -> Option<u64> {
+        self.pipeline.device_peak()
+    }
+
     /// A proof with fresh randomness.
     pub fn prove(
         &self,
@@ -229,9 +235,10 @@ impl Prover {
             let (sender, receiver) = std::sync::mpsc::sync_channel(0);
             scope.spawn(move || {
                 let mut witnesses = witnesses;
-                loop {
+                for index in 0_usize.. {
                     let start = Instant::now();
-                    let Some(witness) = witnesses.next() else { return };
+                    let made = tracing::info_span!("witness", index).in_scope(|| witnesses.next());
+                    let Some(witness) = made else { return };
                     let failed = witness.is_err();
                     // A prover that gave up takes no more.
                     if sender.send((witness, start.elapsed())).is_err() || failed {

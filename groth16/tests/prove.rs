@@ -180,9 +180,7 @@ fn mimc_end_to_end() {
     assert_ne!(first.proof, second.proof, "fresh randomness");
     for proved in [&first, &second] {
         prover.verifying_key().verify(&proved.proof, &proved.public_inputs).unwrap();
-        let times = proved.times;
-        assert!(times.witness.is_none());
-        assert!([times.products, times.quotient, times.msm, times.verify].iter().all(Option::is_some));
+        assert!(proved.times.witness.is_none() && proved.times.verify.is_some());
     }
     let wrong = [first.public_inputs[0] + Scalar::ONE];
     assert_eq!(prover.verifying_key().verify(&first.proof, &wrong), Err(VerificationError::InvalidProof));

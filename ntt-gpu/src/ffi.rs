@@ -171,6 +171,7 @@ pub(crate) fn run_pass(
         return Err(Error::Length { what: "buffers that a pass reorders between", expected: 2, got: 1 });
     }
     let raw_stream = stream.raw()?;
+    let _span = stream.span("ntt pass", size);
     if tiny {
         // SAFETY: every pointer is of a live buffer held by a guard for this stream, and has the length the kernel touches.
         return unsafe { raw::ntt_run_tiny(&pass, raw_stream) }.into_result();
@@ -197,6 +198,7 @@ pub(crate) fn fill_table(stream: &Stream, table: &Write<'_, Fr>, steps: &[Fr]) -
 /// Queues the bit-reversal permutation of a whole buffer.
 pub(crate) fn reverse(stream: &Stream, data: &Write<'_, Fr>, log_size: u32) -> Result<(), Error> {
     expect_power(data, log_size)?;
+    let _span = stream.span("bit reversal", data.len());
     // SAFETY: the buffer is live and of this length.
     unsafe { raw::ntt_reverse(data.pointer(), log_size, stream.raw()?) }.into_result()
 }

@@ -192,6 +192,7 @@ pub(crate) fn products(
     };
     let (a, b, first) = (a.pointer(), b.pointer(), first_unsatisfied.pointer());
     let queue = stream.raw()?;
+    let _span = stream.span("rows", end - block.numbers.first_row as usize);
     // SAFETY: live buffers in use on this stream, of lengths checked above; the structures are read during the call.
     unsafe { raw::r1cs_products(&raw_block, &dictionary.raw(), &raw_witness, a, b, first, queue) }
         .into_result()
@@ -209,6 +210,7 @@ pub(crate) fn tail(
     expect_at_least("a product", constraints + inputs.len(), a.len())?;
     let (count, first, size) = (inputs.len() as u32, constraints as u64, a.len() as u64);
     let (a, b) = (a.pointer(), b.pointer());
+    let _span = stream.span("input rows", inputs.len());
     // SAFETY: live buffers in use on this stream; `constraints + count <= size`, the length of both targets.
     unsafe { raw::r1cs_tail(inputs.pointer(), count, a, b, first, size, stream.raw()?) }.into_result()
 }

@@ -58,6 +58,11 @@ impl DeviceMsm {
         &self.work
     }
 
+    /// The stream that the work runs on, and the one that chunks of host memory are copied on: for a [`gpu::Clock`].
+    pub fn streams(&self) -> [&Stream; 2] {
+        [&self.work, &self.copies]
+    }
+
     /// The sum of `scalars[i]·bases[i]`. Waits for it.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod compile;
 mod inspect;
 mod peers;
 mod prove;
+mod prove_clocks;
 mod prove_report;
 mod setup;
 mod synth_only;

@@ -9,13 +9,13 @@ use std::{
 
 use assignment::reaper;
 use blstrs::Scalar;
-use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, VerifyingKey};
+use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, StageTimes, VerifyingKey};
 use r1cs::{CheckError, CompiledCircuit};
 use rand_core::OsRng;
 
 use super::{
     Answer, Outcome, compile_failure,
-    prove_report::{Report, Run, Stages},
+    prove_report::{Report, Run},
     verify,
 };
 use crate::{
@@ -92,6 +92,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         proofs: &proofs,
         verified: !flags.no_verify,
         peaks: meter.peaks(),
+        device_peak: prover.device_peak(),
     };
     report.print(console);
     console.result(&report.json());
@@ -147,7 +148,7 @@ fn prove_all(
 ) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
     let progress = Progress::start("proving", Some(partitions.len() as u64));
     let started = Instant::now();
-    let mut stages = Stages::default();
+    let mut stages = StageTimes::default();
     let mut proofs = Vec::with_capacity(partitions.len());
     let witnesses = partitions.iter().map(Partition::witness);
     let proved = |proved: Proved| {
@@ -164,7 +165,7 @@ fn prove_all(
     if verified {
         let begun = Instant::now();
         verify::verify(prover.verifying_key(), &proofs)?;
-        stages.verify(begun.elapsed());
+        stages.verify = Some(begun.elapsed());
     }
     Ok((Run { stages, total: started.elapsed() }, proofs))
 }

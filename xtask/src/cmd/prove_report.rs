@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use blstrs::Scalar;
-use groth16::{Proof, StageTimes};
+use groth16::{Clocks, Proof, StageTimes};
 use r1cs::CompiledCircuit;
 use serde::Serialize;
 
-use super::median;
+use super::{
+    median,
+    prove_clocks::{HEADER, lines},
+};
 use crate::{
     backend::Choice,
     cli::Prove,
@@ -18,37 +21,11 @@ use crate::{
     size::Size,
 };
 
-/// The time of each stage, summed over partitions.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stages(StageTimes);
-
-impl Stages {
-    /// Time spent verifying.
-    pub fn verify(&mut self, time: Duration) {
-        add(&mut self.0.verify, Some(time));
-    }
-
-    /// A proof's times.
-    pub fn add(&mut self, times: &StageTimes) {
-        add(&mut self.0.products, times.products);
-        add(&mut self.0.quotient, times.quotient);
-        add(&mut self.0.msm, times.msm);
-        add(&mut self.0.device, times.device);
-        add(&mut self.0.witness, times.witness);
-    }
-}
-
-fn add(sum: &mut Option<Duration>, time: Option<Duration>) {
-    if let Some(time) = time {
-        *sum = Some(sum.unwrap_or_default() + time);
-    }
-}
-
 /// One repetition.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// By stage.
-    pub stages: Stages,
+    /// By stage, summed over partitions.
+    pub stages: StageTimes,
     /// From vanilla proof in memory to verified proof.
     pub total: Duration,
 }
@@ -66,6 +43,8 @@ pub struct Report<'a> {
     pub proofs: &'a [(Proof, Vec<Scalar>)],
     pub verified: bool,
     pub peaks: Peaks,
+    /// Of device memory.
+    pub device_peak: Option<u64>,
 }
 
 /// The object of `--json`.
@@ -93,6 +72,8 @@ pub struct Json {
     #[serde(skip_serializing_if = "Option::is_none")]
     host_peak_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    device_peak_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     peak_rss_bytes: Option<u64>,
 }
 
@@ -107,10 +88,15 @@ struct JsonRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     msm_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    device_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     verify_ms: Option<f64>,
     total_ms: f64,
+    /// From witness to sums by the three clocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrapper_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pipeline_ms: Option<f64>,
 }
 
 fn ms(time: Duration) -> f64 {
@@ -125,11 +111,19 @@ impl Report<'_> {
     /// The machine-readable report.
     pub fn json(&self) -> Json {
         let runs = self.runs.iter().map(|run| {
-            let StageTimes { witness, products, quotient, msm, device, verify } = run.stages.0;
-            let [witness_ms, products_ms, quotient_ms, msm_ms, device_ms, verify_ms] =
-                [witness, products, quotient, msm, device, verify].map(|time| time.map(ms));
-            let total_ms = ms(run.total);
-            JsonRun { witness_ms, products_ms, quotient_ms, msm_ms, device_ms, verify_ms, total_ms }
+            let StageTimes { witness, products, quotient, msm, whole, verify, .. } = run.stages;
+            let stage = |clocks: Option<Clocks>| clocks.map(|clocks| ms(clocks.pipeline));
+            JsonRun {
+                witness_ms: witness.map(ms),
+                products_ms: stage(products),
+                quotient_ms: stage(quotient),
+                msm_ms: stage(msm),
+                verify_ms: verify.map(ms),
+                total_ms: ms(run.total),
+                device_ms: whole.and_then(|clocks| clocks.device).map(ms),
+                wrapper_ms: whole.map(|clocks| ms(clocks.wrapper)),
+                pipeline_ms: stage(whole),
+            }
         });
         let inputs: Vec<_> = self.proofs.iter().map(|(_, inputs)| inputs.clone()).collect();
         Json {
@@ -150,6 +144,7 @@ impl Report<'_> {
             runs: runs.collect(),
             total_ms: self.total_ms(),
             host_peak_bytes: self.peaks.anonymous,
+            device_peak_bytes: self.device_peak,
             peak_rss_bytes: self.peaks.resident,
         }
     }
@@ -181,26 +176,39 @@ impl Report<'_> {
         }
         let runs = self.runs.len();
         let of = if runs > 1 { format!(" (median of {runs})") } else { String::new() };
-        let stage = |label: &str, pick: fn(&StageTimes) -> Option<Duration>| {
-            let times: Vec<f64> = self.runs.iter().filter_map(|run| pick(&run.stages.0)).map(ms).collect();
+        let host = |label: &str, pick: fn(&StageTimes) -> Option<Duration>| {
+            let times: Vec<f64> = self.runs.iter().filter_map(|run| pick(&run.stages)).map(ms).collect();
             if !times.is_empty() {
                 console.field(label, format_args!("{:.1} ms{of}", median(times.into_iter())));
             }
         };
-        stage("witness", |times| times.witness);
-        stage("products", |times| times.products);
-        stage("quotient", |times| times.quotient);
-        stage("msm", |times| times.msm);
-        stage("device clock", |times| times.device);
-        stage("verify", |times| times.verify);
+        host("witness", |times| times.witness);
+        self.print_clocks(console);
+        host("verify", |times| times.verify);
         console.field("total", format_args!("{:.1} ms{of}, from vanilla proof to proof", self.total_ms()));
         if let (Some(anonymous), Some(resident)) = (self.peaks.anonymous, self.peaks.resident) {
             let [anonymous, resident] = [anonymous, resident].map(Size);
             console.field("peak memory", format_args!("{anonymous} (anonymous), {resident} (resident)"));
         }
+        if let Some(peak) = self.device_peak {
+            console.field("device", format_args!("{} at the peak", Size(peak)));
+        }
         for (proof, _) in self.proofs {
             console.field("proof", hex::encode(proof.to_bytes()));
         }
         console.field("result", if self.verified { "verified" } else { "NOT verified, as asked" });
+    }
+
+    /// The stages by three clocks.
+    fn print_clocks(&self, console: Console) {
+        let stages: Vec<_> = self.runs.iter().map(|run| run.stages).collect();
+        let lines = lines(&stages, self.proofs.len());
+        console.field("clocks", HEADER);
+        for line in &lines {
+            console.field(line.name, line);
+        }
+        if lines.iter().any(|line| line.is_marked()) {
+            console.field("", "!: a gap above 2 % of the time to its left");
+        }
     }
 }

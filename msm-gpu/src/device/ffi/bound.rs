@@ -153,6 +153,7 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let scalars = entries.raw()?;
         let origin = bases.pointer().cast::<C::Words>().wrapping_add(skip).wrapping_sub(first_base);
         let merged = entries.count < crate::device::plan::MERGED_BELOW && count > 1;
+        let _span = self.stream.span("fill buckets", entries.count * count as usize);
         // SAFETY: the workspace has the layout's sizes, which hold this pass as checked; scalars and bases are as long as the
         // entries say (an index is one of a selection over these very bases); all are in use on the stream.
         unsafe {
@@ -176,6 +177,7 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         within("the workspace's slots", self.slots as usize, into as usize, count as usize)?;
         within("the workspace's slots", self.slots as usize, from as usize, count as usize)?;
         within("the workspace's descriptors", self.layout.descriptors as usize, 0, count as usize)?;
+        let _span = self.stream.span("merge buckets", count as usize);
         // SAFETY: the slots and descriptors exist, as checked.
         unsafe { C::Kernels::merge(&self.space, into as u32, from as u32, count as u32, self.stream.raw()?) }
             .into_result()
@@ -198,6 +200,7 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
             (buckets / 2) as usize,
         )?;
         expect("the sums of the windows", windows.count as usize * 32 * C::JACOBIAN_WORDS, sums.len())?;
+        let _span = self.stream.span("reduce buckets", buckets as usize);
         // SAFETY: regions, descriptors and sums are large enough, as checked.
         unsafe {
             C::Kernels::reduce(
@@ -228,6 +231,7 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         expect("the partial sums", 64 * C::JACOBIAN_WORDS, sums.len())?;
         let origin = bases.pointer().cast::<C::Words>().wrapping_sub(first_base);
         let part = list.pointer().cast::<u32>().wrapping_add(at);
+        let _span = self.stream.span("add points", count);
         // SAFETY: regions, descriptors and sums are large enough, as checked; the list is one of a selection over these bases.
         unsafe {
             C::Kernels::sum(

@@ -45,6 +45,7 @@ impl Bitmaps<'_> {
     ) -> Result<(), gpu::Error> {
         let words = self.words()?;
         expect("the counts of a selection", 4 * (words as usize + 1), counts.len())?;
+        let _span = stream.span("count scalars", 64 * words as usize);
         // SAFETY: bitmaps of `words` words, counts of one entry more, and a scratch whose length is passed; all in use on the stream.
         unsafe {
             raw::msm_select_count(
@@ -76,6 +77,7 @@ impl Bitmaps<'_> {
         expect("the list of ones", totals.0, ones.len())?;
         expect("the list of dense bases", totals.1, dense_bases.len())?;
         expect("the list of dense scalars", totals.1, dense_scalars.len())?;
+        let _span = stream.span("list scalars", totals.0 + totals.1);
         // SAFETY: as in `count`; the lists have the lengths that the counts of these bitmaps add up to.
         unsafe {
             raw::msm_select_list(
@@ -102,6 +104,7 @@ pub(crate) fn find_bounds(
     stream: &Stream,
 ) -> Result<(), gpu::Error> {
     expect("the bounds found", bounds.len(), found.len())?;
+    let _span = stream.span("find bounds", bounds.len());
     // SAFETY: three buffers in use on the stream, with the lengths passed.
     unsafe {
         raw::msm_find_bounds(

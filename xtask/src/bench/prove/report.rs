@@ -83,9 +83,9 @@ impl Stages {
     /// Adds a proof's times.
     pub fn add(&mut self, times: &StageTimes) {
         self.witness += times.witness.unwrap_or_default();
-        self.products += times.products.unwrap_or_default();
-        self.quotient += times.quotient.unwrap_or_default();
-        self.msm += times.msm.unwrap_or_default();
+        self.products += times.products.unwrap_or_default().pipeline;
+        self.quotient += times.quotient.unwrap_or_default().pipeline;
+        self.msm += times.msm.unwrap_or_default().pipeline;
     }
 }
 
