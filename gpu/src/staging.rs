@@ -35,6 +35,15 @@ struct Ring {
     given_back: Condvar,
 }
 
+/// What the calling thread does during a transfer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// Fills or empties pieces too.
+    Helps,
+    /// Something else; it helps with what is left then.
+    Works,
+}
+
 /// A piece held by a thread.
 struct Piece<'a> {
     buffer: PinnedBuffer<u8>,
@@ -91,11 +100,22 @@ impl Staging {
         at: usize,
         from: &[T],
     ) -> Result<(), Error> {
-        self.fill(stream, to, at, from.len(), |first, out| {
-            let part = from.get(first..).and_then(|rest| rest.get(..out.len()));
-            out.copy_from_slice(part.unwrap_or_default());
-            Ok(())
-        })
+        self.fill(stream, to, at, from.len(), |first, out| copy_part(from, first, out))
+    }
+
+    /// Does the same on other threads while the caller does some work, which may wait for the device, and gives the work's result.
+    ///
+    /// # Errors
+    /// Those of the work, or else of [`upload_at`](Self::upload_at).
+    pub fn upload_while<T: Pod + Sync, R, E: From<Error> + Send>(
+        &self,
+        stream: &Stream,
+        to: &mut DeviceBuffer<T>,
+        at: usize,
+        from: &[T],
+        work: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.fill_while(stream, to, at, from.len(), |first, out| Ok(copy_part(from, first, out)?), work)
     }
 
     /// Queues overwriting `length` elements from `at` on with what `read` gives: `read(first, out)` fills `out` with elements `first ..`
@@ -113,9 +133,36 @@ impl Staging {
         length: usize,
         read: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
+        self.fill_beside(stream, (to, at, length), read, Caller::Helps, || Ok(()))
+    }
+
+    /// Does the same on other threads while the caller does some work, which may wait for the device, and gives the work's result.
+    ///
+    /// # Errors
+    /// Those of the work, or else of [`fill`](Self::fill).
+    pub fn fill_while<T: Pod, R, E: From<Error> + Send>(
+        &self,
+        stream: &Stream,
+        to: &mut DeviceBuffer<T>,
+        at: usize,
+        length: usize,
+        read: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+        work: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.fill_beside(stream, (to, at, length), read, Caller::Works, work)
+    }
+
+    fn fill_beside<T: Pod, R, E: From<Error> + Send>(
+        &self,
+        stream: &Stream,
+        (to, at, length): (&mut DeviceBuffer<T>, usize, usize),
+        read: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+        caller: Caller,
+        work: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
         let target = to.part("the elements to fill", at, length)?;
         let _write = to.write(stream)?;
-        self.0.walk::<T, E>(length, |range, piece| {
+        let carry = |range: Range<usize>, piece: &mut PinnedBuffer<u8>| {
             stream.device().select()?;
             let bytes = bytes_of::<T>(range.len());
             let filled = piece.as_mut_slice()?.get_mut(..bytes as usize).unwrap_or_default();
@@ -128,7 +175,8 @@ impl Staging {
             drop(span);
             piece.uses().after_read(stream);
             Ok(queued?)
-        })
+        };
+        self.0.walk::<T, _, E>(length, carry, caller, work)
     }
 
     /// Hands a part of a device buffer to `write`, piece by piece: `write(first, elements)` takes elements `first ..` of the part, where
@@ -146,7 +194,7 @@ impl Staging {
     ) -> Result<(), E> {
         let source = from.part("the elements to drain", part.start, part.len())?;
         let _read = from.read(stream)?;
-        self.0.walk::<T, E>(part.len(), |range, piece| {
+        let carry = |range: Range<usize>, piece: &mut PinnedBuffer<u8>| {
             stream.device().select()?;
             let bytes = bytes_of::<T>(range.len());
             let target = piece.part(&(0..bytes as usize))?;
@@ -159,7 +207,8 @@ impl Staging {
             queued?;
             let emptied = piece.as_slice()?.get(..bytes as usize).unwrap_or_default();
             write(range.start, bytemuck::cast_slice(emptied))
-        })
+        };
+        self.0.walk::<T, _, E>(part.len(), carry, Caller::Helps, || Ok(()))
     }
 
     /// Copies elements from `at` on into host memory and waits for it.
@@ -223,18 +272,25 @@ impl Ring {
     }
 
     /// Runs `carry` with a piece for each part of `length` elements that fills one.
-    fn walk<T, E: From<Error> + Send>(
+    fn walk<T, R, E: From<Error> + Send>(
         &self,
         length: usize,
         carry: impl Fn(Range<usize>, &mut PinnedBuffer<u8>) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
+        caller: Caller,
+        work: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
         let per = self.per_piece::<T>()?;
+        let count = length.div_ceil(per);
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        in_parallel(length.div_ceil(per), cores.min(THREADS).min(self.pieces), |number| {
+        let threads = cores.min(THREADS).min(self.pieces).min(count);
+        let helpers = threads.saturating_sub(usize::from(caller == Caller::Helps));
+        let one = |number: usize| {
             let first = number * per;
             let mut piece = self.take()?;
             carry(first..length.min(first + per), &mut piece.buffer)
-        })
+        };
+        let (worked, carried) = in_parallel(count, helpers, one, work);
+        worked.and_then(|result| carried.map(|()| result))
     }
 }
 
@@ -248,16 +304,31 @@ impl Drop for Piece<'_> {
     }
 }
 
-/// Runs `work` for 0 .. `count` on at most so many threads, the caller's among them; after an error no more are begun. Of several errors
-/// it gives that of the least number.
+/// Copies the elements from `first` on, as many as `out` holds.
+fn copy_part<T: Copy>(from: &[T], first: usize, out: &mut [T]) -> Result<(), Error> {
+    match from.get(first..).and_then(|rest| rest.get(..out.len())) {
+        Some(part) => {
+            out.copy_from_slice(part);
+            Ok(())
+        }
+        None => {
+            let (expected, got) = (from.len() as u64, first.saturating_add(out.len()) as u64);
+            Err(Error::Length { what: "the part of a slice", expected, got })
+        }
+    }
+}
+
+/// Runs `each` for 0 .. `count` on so many threads, while the caller does some work and then joins in; after an error no more are begun.
+/// Of several errors it gives that of the least number.
 ///
 /// These are threads of their own and not rayon's: the caller may hold locks, and must neither wait behind the work of others nor take
 /// it over.
-fn in_parallel<E: Send>(
+fn in_parallel<R, E: Send>(
     count: usize,
     threads: usize,
-    work: impl Fn(usize) -> Result<(), E> + Sync,
-) -> Result<(), E> {
+    each: impl Fn(usize) -> Result<(), E> + Sync,
+    work: impl FnOnce() -> R,
+) -> (R, Result<(), E>) {
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
     let run = || {
@@ -266,7 +337,7 @@ fn in_parallel<E: Send>(
             if number >= count {
                 return;
             }
-            if let Err(error) = work(number) {
+            if let Err(error) = each(number) {
                 next.fetch_max(count, Ordering::Relaxed);
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                 if failed.as_ref().is_none_or(|(least, _)| number < *least) {
@@ -275,19 +346,19 @@ fn in_parallel<E: Send>(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(count) {
+    let worked = std::thread::scope(|scope| {
+        for _ in 0..threads {
             // Where the system has no more threads, fewer do the work.
             if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
                 break;
             }
         }
+        let worked = work();
         run();
+        worked
     });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, error)) => Err(error),
-        None => Ok(()),
-    }
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (worked, failed.map_or(Ok(()), |(_, error)| Err(error)))
 }
 
 #[cfg(test)]
@@ -298,13 +369,13 @@ mod tests {
 
     #[test]
     fn every_number_is_worked_on_once() {
-        for (count, threads) in [(0, 4), (1, 4), (5, 1), (1000, 7)] {
+        for (count, threads) in [(0, 4), (1, 4), (5, 0), (1000, 7)] {
             let seen = Mutex::new(vec![0; count]);
-            let done: Result<(), ()> = in_parallel(count, threads, |number| {
+            let each = |number: usize| {
                 seen.lock().unwrap()[number] += 1;
-                Ok(())
-            });
-            assert!(done.is_ok());
+                Ok::<_, ()>(())
+            };
+            assert_eq!(in_parallel(count, threads, each, || "worked"), ("worked", Ok(())));
             assert!(seen.lock().unwrap().iter().all(|&times| times == 1), "{count} on {threads}");
         }
     }
@@ -312,7 +383,7 @@ mod tests {
     #[test]
     fn the_first_error_wins_and_stops_the_rest() {
         let begun = AtomicUsize::new(0);
-        let failed = in_parallel(1_000_000, 4, |number| {
+        let each = |number| {
             begun.fetch_add(1, Ordering::Relaxed);
             // The later one fails sooner.
             match number {
@@ -323,8 +394,8 @@ mod tests {
                 11.. => Err(number),
                 _ => Ok(()),
             }
-        });
-        assert_eq!(failed, Err(10));
+        };
+        assert_eq!(in_parallel(1_000_000, 4, each, || ()), ((), Err(10)));
         assert!(begun.into_inner() < 100);
     }
 }

@@ -160,6 +160,10 @@ fn device_staging_gives_back_the_callers_error() {
     assert_eq!(staging.fill(&stream, &mut buffer, 0, 1 << 20, read), Err(Failure::At(300_000)));
     let short = staging.fill(&stream, &mut buffer, 1, 1 << 20, read);
     assert!(matches!(short, Err(Failure::Device(Error::Length { .. }))), "{short:?}");
+    let work = || Ok(stream.synchronize().map(|()| 5)?);
+    assert_eq!(staging.fill_while(&stream, &mut buffer, 0, 100_000, read, work), Ok(5));
+    let refused = || Err::<(), _>(Failure::At(1));
+    assert_eq!(staging.fill_while(&stream, &mut buffer, 0, 1 << 20, read, refused), Err(Failure::At(1)));
     // The pieces are free again and the buffer works.
     staging.fill(&stream, &mut buffer, 7, 1000, read).unwrap();
     let sum = Mutex::new(0);

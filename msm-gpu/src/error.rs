@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// An error of this crate.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Bases and scalars are not equally many.
@@ -62,6 +62,9 @@ pub enum Error {
         /// Its index.
         index: usize,
     },
+    /// A [`Reader`](crate::device::Reader) failed; this is its error, whole.
+    #[error("an input cannot be read: {0}")]
+    Reader(Box<dyn std::error::Error + Send + Sync>),
     /// A device refused or failed.
     #[error(transparent)]
     Device(#[from] gpu::Error),

@@ -206,20 +206,22 @@ fn gaps_in_a_density_are_passed_over() {
 fn wrong_shapes_are_typed_errors() {
     let bases = [G1Affine::generator(); 3];
     let error = cpu::msm::<G1>(&bases, &[Scalar::ONE]).unwrap_err();
-    assert_eq!(error, Error::Bases { expected: 1, got: 3 });
+    assert!(matches!(error, Error::Bases { expected: 1, got: 3 }), "{error}");
     assert!(matches!(PackedScalars::new(65, &[0], &[0, 0], &[]), Err(Error::Words { what: "ones", .. })));
     assert!(matches!(PackedScalars::new(65, &[0, 0], &[0], &[]), Err(Error::Words { what: "is_dense", .. })));
     assert!(matches!(PackedScalars::new(3, &[8], &[0], &[]), Err(Error::TrailingBits { .. })));
-    assert_eq!(PackedScalars::new(3, &[2], &[2], &[Scalar::ONE]).unwrap_err(), Error::Overlap { index: 1 });
-    assert_eq!(PackedScalars::new(3, &[0], &[6], &[]).unwrap_err(), Error::Dense { expected: 2, got: 0 });
+    let overlap = PackedScalars::new(3, &[2], &[2], &[Scalar::ONE]);
+    assert!(matches!(overlap, Err(Error::Overlap { index: 1 })), "{overlap:?}");
+    let too_few = PackedScalars::new(3, &[0], &[6], &[]);
+    assert!(matches!(too_few, Err(Error::Dense { expected: 2, got: 0 })), "{too_few:?}");
     assert!(matches!(Density::new(3, &[8]), Err(Error::TrailingBits { .. })));
     let packed = PackedScalars::new(3, &[1], &[0], &[]).unwrap();
     let density = Density::new(2, &[3]).unwrap();
     let error = cpu::msm_packed::<G1>(&bases[..2], &packed, Some(&density)).unwrap_err();
-    assert_eq!(error, Error::DensityLength { expected: 3, got: 2 });
+    assert!(matches!(error, Error::DensityLength { expected: 3, got: 2 }), "{error}");
     let density = Density::new(3, &[5]).unwrap();
     let error = cpu::msm_packed::<G1>(&bases, &packed, Some(&density)).unwrap_err();
-    assert_eq!(error, Error::Bases { expected: 2, got: 3 });
+    assert!(matches!(error, Error::Bases { expected: 2, got: 3 }), "{error}");
 }
 
 /// Points on the curve outside the subgroup, from small x coordinates.
@@ -267,18 +269,20 @@ fn subgroup_checks_find_the_bad_point() {
     for n in [0usize, 1, 100, 5000, 70_000] {
         let scalars: Vec<Scalar> = (0..n as u64).map(Scalar::from).collect();
         let mut points = cpu::FixedBase::<G1>::new(&G1Affine::generator(), n).multiply(&scalars);
-        assert_eq!(cpu::check_subgroup::<G1>(&points, &mut rng), Ok(()));
+        assert!(cpu::check_subgroup::<G1>(&points, &mut rng).is_ok());
         for index in [0, n / 2, n.saturating_sub(1)].into_iter().filter(|index| *index < n) {
             for bad in [outside(), of_order_three()] {
                 let good = std::mem::replace(&mut points[index], bad);
-                assert_eq!(cpu::check_subgroup::<G1>(&points, &mut rng), Err(Error::NotInSubgroup { index }));
+                let found = cpu::check_subgroup::<G1>(&points, &mut rng);
+                assert!(matches!(found, Err(Error::NotInSubgroup { index: i }) if i == index), "{found:?}");
                 points[index] = good;
             }
         }
         // Two bad points that cancel in a plain sum.
         if n > 4 {
             (points[1], points[3]) = (outside(), -outside());
-            assert_eq!(cpu::check_subgroup::<G1>(&points, &mut rng), Err(Error::NotInSubgroup { index: 1 }));
+            let found = cpu::check_subgroup::<G1>(&points, &mut rng);
+            assert!(matches!(found, Err(Error::NotInSubgroup { index: 1 })), "{found:?}");
         }
     }
 }

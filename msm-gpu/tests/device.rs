@@ -3,12 +3,17 @@
 mod common;
 
 use blstrs::Scalar;
-use common::{Input, awkward_bases, awkward_scalars, device, last_kind, random_bases, random_scalars, seed};
+use common::{
+    Input, Shelf, Unreadable, awkward_bases, awkward_scalars, device, last_kind, random_bases,
+    random_scalars, seed,
+};
 use ff::Field;
-use gpu::{Budget, Fr, PinnedBuffer, Pool};
+use gpu::{Budget, Fr, PinnedBuffer, Pool, Staging};
 use group::Curve as _;
 use group::prime::PrimeCurveAffine;
-use msm_gpu::device::{Dense, DeviceCurve, DeviceMsm, DevicePacked, FixedBase, Integer, Source};
+use msm_gpu::device::{
+    Demand, Dense, DeviceCurve, DeviceMsm, DevicePacked, FixedBase, Integer, Scalars, Source,
+};
 use msm_gpu::{Density, G1, G2, PackedScalars, cpu};
 
 fn elements(scalars: &[Scalar]) -> &[Fr] {
@@ -106,7 +111,10 @@ fn every_source_and_representation_gives_the_same() {
     pinned_bases.as_mut_slice().expect("no copy").copy_from_slice(words);
     let mut pinned_canonical = PinnedBuffer::new(pool.device(), n).expect("pinned memory");
     pinned_canonical.as_mut_slice().expect("no copy").copy_from_slice(&canonical);
+    let shelf = Shelf { elements: words, broken: vec![] };
+    let scalar_shelf = Shelf { elements: montgomery, broken: vec![] };
     for (bases_at, bases) in [
+        ("shelf", Source::Reader(&shelf)),
         ("device", Source::Device(&device_bases)),
         ("pinned", Source::Pinned(&pinned_bases)),
         ("host", Source::Host(words)),
@@ -116,6 +124,7 @@ fn every_source_and_representation_gives_the_same() {
             ("device, canonical", Dense::Canonical(Source::Device(&device_canonical))),
             ("pinned, canonical", Dense::Canonical(Source::Pinned(&pinned_canonical))),
             ("host, montgomery", Dense::Montgomery(Source::Host(montgomery))),
+            ("shelf, montgomery", Dense::Montgomery(Source::Reader(&scalar_shelf))),
         ] {
             let got = msm.msm::<G1>(bases, scalars).expect("multiplication").to_affine();
             assert_eq!(got, expected, "bases on {bases_at}, scalars on {scalars_at}, seed {seed}");
@@ -144,6 +153,12 @@ fn integers_above_the_order_count_modulo_it() {
     assert_eq!(got.to_affine(), expected.to_affine());
 }
 
+/// Small pieces, of a size that no element divides.
+fn with_small_pieces(msm: DeviceMsm) -> DeviceMsm {
+    let staging = Staging::with_pieces(msm.pool().device(), 3, 50_001);
+    msm.with_staging(&staging)
+}
+
 #[test]
 fn every_budget_gives_the_same() {
     let Some(large) = device("every_budget_gives_the_same") else { return };
@@ -151,22 +166,90 @@ fn every_budget_gives_the_same() {
     let n = (3 << 16) + 1;
     let (bases, scalars) = (random_bases::<G1>(n, seed), random_scalars(n, seed));
     let (words, montgomery) = (G1::words(&bases), elements(&scalars));
+    let shelf = Shelf { elements: words, broken: vec![] };
     let expected = cpu::msm::<G1>(&bases, &scalars).expect("lengths agree").to_affine();
-    let mut worked = 0;
-    for megabytes in [4096, 1024, 512, 300, 220, 170, 140, 1] {
-        let pool = Pool::new(large.pool().device(), Budget::Bytes(megabytes << 20)).expect("a pool");
-        let msm = DeviceMsm::new(&pool).expect("streams");
-        match msm.msm::<G1>(Source::Host(words), Dense::Montgomery(Source::Host(montgomery))) {
-            Ok(got) => {
-                assert_eq!(got.to_affine(), expected, "{megabytes} MiB, seed {seed}");
-                worked += 1;
+    let demand = Demand { bases: n, bases_stream: true, scalars: Scalars::Dense { stream: true } };
+    let (device, pool_of) =
+        (large.pool().device(), |bytes| Pool::new(large.pool().device(), Budget::Bytes(bytes)));
+    let memory = |budget| demand.memory::<G1>(device.info().multiprocessors, budget);
+    let least = memory(0).least;
+    for budget in [1 << 32, 512 << 20, 220 << 20, least + (20 << 20), least, least - 1, 1 << 20] {
+        let pool = pool_of(budget).expect("a pool");
+        let msm = with_small_pieces(DeviceMsm::new(&pool).expect("streams"));
+        for bases in [Source::Host(words), Source::Reader(&shelf)] {
+            match msm.msm::<G1>(bases, Dense::Montgomery(Source::Host(montgomery))) {
+                Ok(got) => {
+                    assert_eq!(got.to_affine(), expected, "{budget} bytes, seed {seed}");
+                    assert!(memory(budget).taken.is_some(), "{budget} bytes were enough");
+                }
+                Err(msm_gpu::Error::Device(gpu::Error::OutOfMemory { requested, limit, .. })) => {
+                    assert_eq!((requested, limit), (least, budget));
+                    assert!(budget < least, "{budget} bytes were not enough");
+                }
+                Err(error) => panic!("{budget} bytes: {error}"),
             }
-            Err(msm_gpu::Error::Device(gpu::Error::OutOfMemory { .. })) => {}
-            Err(error) => panic!("{megabytes} MiB: {error}"),
+            assert_eq!(pool.in_use(), 0, "memory is given back");
         }
-        assert_eq!(pool.in_use(), 0, "memory is given back");
     }
-    assert!(worked >= 5, "only {worked} budgets were enough");
+}
+
+#[test]
+fn packed_scalars_within_the_least_memory_equal_the_cpu() {
+    let Some(large) = device("packed_scalars_within_the_least_memory_equal_the_cpu") else { return };
+    let (n, seed) = (60_001, seed());
+    let multiprocessors = large.pool().device().info().multiprocessors;
+    for (name, packed) in common::packed_inputs(n, seed) {
+        let scalars =
+            PackedScalars::new(n, &packed.ones, &packed.is_dense, &packed.dense).expect("parts fit");
+        let on_device =
+            DevicePacked::new(&large, &scalars, Source::Host(elements(&packed.dense))).expect("upload");
+        let bases = random_bases::<G1>(n, seed);
+        let expected = cpu::msm_packed::<G1>(&bases, &scalars, None).expect("lengths agree");
+        let ones = packed.ones.iter().map(|word| word.count_ones() as usize).sum();
+        let demand = Demand {
+            bases: n,
+            bases_stream: true,
+            scalars: Scalars::Packed { len: n, ones, dense: packed.dense.len(), stream: packed.dense.len() },
+        };
+        let least = demand.memory::<G1>(multiprocessors, 0).least;
+        for (budget, enough) in [(least, true), (least / 2, false)] {
+            let pool = Pool::new(large.pool().device(), Budget::Bytes(budget)).expect("a pool");
+            let msm = with_small_pieces(DeviceMsm::new(&pool).expect("streams"));
+            let got = msm.msm_packed::<G1>(Source::Host(G1::words(&bases)), &on_device, None);
+            match got {
+                Ok(got) => {
+                    assert_eq!(got.to_affine(), expected.to_affine(), "{name}, {budget} bytes, seed {seed}")
+                }
+                Err(msm_gpu::Error::Device(gpu::Error::OutOfMemory { .. })) if !enough => {}
+                Err(error) => panic!("{name}, {budget} bytes: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_readers_error_comes_back_whole_and_leaves_the_rest_usable() {
+    let Some(msm) = device("a_readers_error_comes_back_whole_and_leaves_the_rest_usable") else { return };
+    let (msm, seed, n) = (with_small_pieces(msm), seed(), (1 << 20) + 3);
+    let (bases, scalars) = (random_bases::<G1>(n, seed), random_scalars(n, seed));
+    let (words, montgomery) = (G1::words(&bases), elements(&scalars));
+    let expected = cpu::msm::<G1>(&bases, &scalars).expect("lengths agree").to_affine();
+    let unreadable = |result: Result<_, msm_gpu::Error>| match result {
+        Err(msm_gpu::Error::Reader(error)) => *error.downcast::<Unreadable>().expect("the shelf's own error"),
+        other => panic!("{other:?}"),
+    };
+    // In the first chunk, in a later one, at the very end; of the bases and of the scalars.
+    for broken in [vec![0], vec![700_001, 700_000], vec![n - 1]] {
+        let least = broken.iter().copied().min().unwrap_or(0);
+        let shelf = Shelf { elements: words, broken: broken.clone() };
+        let got = msm.msm::<G1>(Source::Reader(&shelf), Dense::Montgomery(Source::Host(montgomery)));
+        assert_eq!(unreadable(got), Unreadable(least));
+        let shelf = Shelf { elements: montgomery, broken };
+        let got = msm.msm::<G1>(Source::Host(words), Dense::Montgomery(Source::Reader(&shelf)));
+        assert_eq!(unreadable(got), Unreadable(least));
+    }
+    let got = msm.msm::<G1>(Source::Host(words), Dense::Montgomery(Source::Host(montgomery))).expect("works");
+    assert_eq!(got.to_affine(), expected, "seed {seed}");
 }
 
 #[test]
@@ -176,7 +259,7 @@ fn lengths_that_differ_are_refused() {
     let scalars = random_scalars(2, 1);
     let refused =
         msm.msm::<G1>(Source::Host(G1::words(&bases)), Dense::Montgomery(Source::Host(elements(&scalars))));
-    assert_eq!(refused, Err(msm_gpu::Error::Bases { expected: 2, got: 3 }));
+    assert!(matches!(refused, Err(msm_gpu::Error::Bases { expected: 2, got: 3 })), "{refused:?}");
 }
 
 fn packed_of_every_kind<C: DeviceCurve>(msm: &DeviceMsm, n: usize) {
@@ -238,9 +321,18 @@ fn packed_from_the_host_in_chunks_equals_the_cpu() {
 fn fixed_base<C: DeviceCurve>(msm: &DeviceMsm, n: usize) {
     let seed = seed();
     for (base_name, base) in [("generator", C::Affine::generator()), ("infinity", C::Affine::identity())] {
+        let (table_bytes, most) = FixedBase::<C>::memory(n, msm.pool().device().info().multiprocessors);
+        let small = Pool::new(msm.pool().device(), Budget::Bytes(most)).expect("a pool");
+        let small = DeviceMsm::new(&small).expect("streams");
+        let frugal = FixedBase::<C>::new(&small, &base, n).expect("a table in the memory foretold");
+        assert_eq!(small.pool().in_use(), table_bytes);
+        drop(frugal);
         let table = FixedBase::<C>::new(msm, &base, n).expect("a table");
         for (kind, scalars) in awkward_scalars(n, seed) {
             let got = table.multiply_to_host(elements(&scalars)).expect("works");
+            let shelf = Shelf { elements: elements(&scalars), broken: vec![] };
+            let read = table.multiply(Source::Reader(&shelf)).expect("works").download(msm.stream());
+            assert!(C::affine(&read.expect("a copy")) == got, "from a reader, {kind}, seed {seed}");
             let expected = cpu::FixedBase::<C>::new(&base, n).multiply(&scalars);
             assert!(got == expected, "{}: {n} multiples of {base_name}, {kind}, seed {seed}", C::NAME);
         }

@@ -1,13 +1,14 @@
 //! Many multiples of one point.
 
-use gpu::{DeviceBuffer, Fr};
+use gpu::{DeviceBuffer, Fr, Pool};
 use group::Group;
 use group::{Curve as _, prime::PrimeCurveAffine};
 
 use super::ffi::{self, DeviceCurve, Windows, table_length};
 use super::msm::DeviceMsm;
-use super::plan::Layout;
+use super::plan::{Layout, Shape};
 use super::source::{Feed, Source};
+use super::windows::MAX_WINDOWS;
 use super::workspace::Workspace;
 use crate::Error;
 
@@ -42,6 +43,18 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
         Ok(Self { msm, windows, table })
     }
 
+    /// Bytes of device memory that a table for `multiples` multiplications takes, and the most while it is made or used for that many
+    /// scalars which are on the device already; their points do not count. `multiprocessors` is [`gpu::DeviceInfo::multiprocessors`].
+    pub fn memory(multiples: usize, multiprocessors: u32) -> (u64, u64) {
+        let length = table_length(&Windows::for_multiples(multiples as u64));
+        let table = Pool::bytes_for::<C::Words>(length);
+        let workspace = |descriptors: usize| {
+            layout(Shape::of::<C>(), multiprocessors, descriptors as u64).bytes()
+                + Pool::bytes_for::<C::Words>(MAX_WINDOWS as usize)
+        };
+        (table, table + workspace((length / 2 + 1).max(AT_ONCE.min(multiples))))
+    }
+
     /// `scalars[i]·base` for each scalar, as affine points on the device. Does not wait.
     pub fn multiply(&self, scalars: Source<'_, Fr>) -> Result<DeviceBuffer<C::Words>, Error> {
         let mut out = self.msm.pool.allocate(scalars.len(), &self.msm.work)?;
@@ -59,7 +72,7 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
         out: &mut DeviceBuffer<C::Words>,
         first: usize,
     ) -> Result<(), Error> {
-        let (pool, work, copies) = (&self.msm.pool, &self.msm.work, &self.msm.copies);
+        let work = &self.msm.work;
         let count = scalars.len();
         match out.len().checked_sub(first) {
             Some(room) if count <= room => {}
@@ -67,26 +80,18 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
         }
         let chunks: Vec<_> = (0..count).step_by(AT_ONCE).map(|at| at..count.min(at + AT_ONCE)).collect();
         let mut workspace = workspace::<C>(self.msm, AT_ONCE.min(count))?;
-        let mut feed = Feed::new(scalars, AT_ONCE.min(count), chunks.len(), pool, copies)?;
+        let mut feed = Feed::scalars(scalars, &chunks, self.msm)?;
         for (number, range) in chunks.iter().enumerate() {
-            if number == 0 {
-                feed.start(0, range)?;
-            }
-            if let Some(next) = chunks.get(number + 1) {
-                feed.start(number + 1, next)?;
-            }
-            let (words, at) = feed.chunk(number, range, work)?;
+            let (words, at, coming) = feed.turn(range, work)?;
             let table = self.table.read(work)?;
             let written = out.write(work)?;
-            workspace.bind(work)?.multiply(
-                &self.windows,
-                &table,
-                &words,
-                at,
-                range.len(),
-                &written,
-                first + range.start,
-            )?;
+            coming.bring_while(chunks.get(number + 1), || {
+                let mut bound = workspace.bind(work)?;
+                let (count, to) = (range.len(), first + range.start);
+                Ok(bound.multiply(&self.windows, &table, &words, at, count, &written, to)?)
+            })?;
+            drop(words);
+            feed.advance();
         }
         Ok(())
     }
@@ -100,17 +105,21 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
 
 /// A workspace that has only descriptors and the scratch of the additions.
 fn workspace<C: DeviceCurve>(msm: &DeviceMsm, descriptors: usize) -> Result<Workspace<C>, Error> {
-    let shape = ffi::shape::<C>()?;
-    let blocks = msm.pool.device().info().multiprocessors * shape.blocks;
+    let multiprocessors = msm.pool.device().info().multiprocessors;
+    let layout = layout(ffi::shape::<C>()?, multiprocessors, descriptors as u64);
+    Workspace::new(&layout, &msm.pool, &msm.work)
+}
+
+fn layout(shape: Shape, multiprocessors: u32, descriptors: u64) -> Layout {
+    let blocks = multiprocessors * shape.blocks;
     let lanes = u64::from(blocks * shape.threads).max(1);
-    let per_lane = (descriptors as u64 / lanes).next_power_of_two().clamp(32, 256);
-    let layout = Layout {
-        descriptors: descriptors as u64,
+    let per_lane = (descriptors / lanes).next_power_of_two().clamp(32, 256);
+    Layout {
+        descriptors,
         scratch_bytes: lanes * per_lane * u64::from(shape.coordinate_bytes),
         blocks,
         per_lane: per_lane as u32,
         slot_bytes: 2 * u64::from(shape.coordinate_bytes),
         ..Layout::default()
-    };
-    Workspace::new(&layout, &msm.pool, &msm.work)
+    }
 }

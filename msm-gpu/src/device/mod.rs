@@ -1,8 +1,8 @@
 //! Multiplication on a CUDA device.
 //!
 //! A [`DeviceMsm`] works in the memory of one [`gpu::Pool`] and stays within its budget: it takes more or fewer windows and more
-//! or fewer points at a time, with the same result. Bases and scalars may be on the device or on the host ([`Source`]); from
-//! pinned host memory they travel while earlier ones are worked on.
+//! or fewer points at a time, with the same result. Bases and scalars may be on the device, on the host or in a file ([`Source`]); they
+//! travel while earlier ones are worked on. [`Demand`] says how much memory a multiplication takes.
 //!
 //! The method is Pippenger's with signed windows of about 20 bits. Points are sorted by bucket; buckets are summed by trees of affine
 //! additions, hundreds to thousands of which share one inversion, and so are rows and columns of buckets when the windows are put
@@ -26,6 +26,7 @@ mod ffi;
 mod fixed_base;
 #[cfg(all(test, feature = "host-arithmetic"))]
 mod host_tests;
+mod memory;
 mod msm;
 mod packed;
 mod plan;
@@ -35,6 +36,7 @@ mod workspace;
 
 pub use ffi::DeviceCurve;
 pub use fixed_base::FixedBase;
+pub use memory::{Demand, Memory, Scalars};
 pub use msm::DeviceMsm;
 pub use packed::{DeviceDensity, DevicePacked};
-pub use source::{Dense, Integer, Source};
+pub use source::{Dense, Integer, Reader, Source};

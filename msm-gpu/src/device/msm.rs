@@ -2,20 +2,17 @@
 
 use std::ops::Range;
 
-use gpu::{Pool, Read, Staging, Stream};
+use bytemuck::Pod;
+use gpu::{DeviceBuffer, Pool, Read, Staging, Stream};
 use group::Group;
 use rayon::prelude::*;
 
 use super::ffi::{self, Bound, DeviceCurve, Entries, Windows};
 use super::packed::Selection;
-use super::plan::{Plan, SUM_AT_ONCE, Task};
+use super::plan::{Plan, SUM_AT_ONCE, SUMS_OF_LIST, SUMS_OF_WINDOW, Task};
 use super::source::{Dense, Feed, Source};
 use super::workspace::Workspace;
 use crate::Error;
-
-/// Jacobian points that the kernels leave for each window, and for a sum of points.
-const SUMS_OF_WINDOW: usize = 32;
-const SUMS_OF_LIST: usize = 64;
 
 /// Multi-scalar multiplication on one device, in the memory of one pool. One call works at a time on its stream; for calls that
 /// overlap make several.
@@ -81,7 +78,7 @@ impl DeviceMsm {
         }
     }
 
-    fn dense<C: DeviceCurve, T: bytemuck::Pod>(
+    fn dense<C: DeviceCurve, T: Pod + Sync>(
         &self,
         bases: Source<'_, C::Words>,
         scalars: Source<'_, T>,
@@ -94,20 +91,11 @@ impl DeviceMsm {
         let streamed = bases.streamed_bytes() + scalars.streamed_bytes();
         let plan = self.plan::<C>(n, n, 0, streamed)?;
         let mut run = Run::<C>::new(self, &plan)?;
-        let longest = plan.chunks.iter().map(Range::len).max().unwrap_or(0);
-        let mut base_feed = Feed::new(bases, longest, plan.chunks.len(), &self.pool, &self.copies)?;
-        let mut scalar_feed = Feed::new(scalars, longest, plan.chunks.len(), &self.pool, &self.copies)?;
+        let mut base_feed = Feed::bases(bases, &plan.chunks, self)?;
+        let mut scalar_feed = Feed::scalars(scalars, &plan.chunks, self)?;
         for (number, range) in plan.chunks.iter().enumerate() {
-            if number == 0 {
-                scalar_feed.start(0, range)?;
-                base_feed.start(0, range)?;
-            }
-            if let Some(next) = plan.chunks.get(number + 1) {
-                scalar_feed.start(number + 1, next)?;
-                base_feed.start(number + 1, next)?;
-            }
-            let (words, at) = scalar_feed.chunk(number, range, &self.work)?;
-            let (points, origin) = base_feed.chunk(number, range, &self.work)?;
+            let (points, origin, coming_bases) = base_feed.turn(range, &self.work)?;
+            let (words, at, coming_scalars) = scalar_feed.turn(range, &self.work)?;
             let entries = Entries {
                 scalars: words.pointer(),
                 available: words.len(),
@@ -117,9 +105,16 @@ impl DeviceMsm {
                 montgomery,
             };
             // Entry i of a chunk is base `origin + i` of the buffer read.
-            run.accumulate(&plan, &entries, Points { read: &points, skip: origin, first: 0 })?;
+            let chunk_points = Points { read: &points, skip: origin, first: 0 };
+            let next = plan.chunks.get(number + 1);
+            coming_scalars.bring_while(next, || {
+                coming_bases.bring_while(next, || run.accumulate(&plan, &entries, chunk_points))
+            })?;
+            drop((points, words));
+            base_feed.advance();
+            scalar_feed.advance();
         }
-        run.finish(&plan, self)
+        run.finish(&plan)
     }
 
     /// The sum over packed scalars and the bases of a selection.
@@ -134,28 +129,21 @@ impl DeviceMsm {
             return Ok(C::Projective::identity());
         }
         // The dense scalars are few, or were packed by someone who has room for them: they travel at once.
-        let mut dense_feed = Feed::new(scalars, scalars.len(), 1, &self.pool, &self.copies)?;
         let all_scalars = 0..scalars.len();
-        dense_feed.start(0, &all_scalars)?;
+        let mut dense_feed = Feed::scalars(scalars, std::slice::from_ref(&all_scalars), self)?;
         let plan = self.plan::<C>(bases.len(), dense, ones, bases.streamed_bytes())?;
         let (ones_at, dense_at) = selection.bounds(&plan.chunks, self)?;
         let mut run = Run::<C>::new(self, &plan)?;
-        let longest = plan.chunks.iter().map(Range::len).max().unwrap_or(0);
-        let mut base_feed = Feed::new(bases, longest, plan.chunks.len(), &self.pool, &self.copies)?;
-        let (words, _) = dense_feed.chunk(0, &all_scalars, &self.work)?;
+        run.expect_sums(&ones_at)?;
+        let mut base_feed = Feed::bases(bases, &plan.chunks, self)?;
+        let (words, ..) = dense_feed.turn(&all_scalars, &self.work)?;
         let list_ones = selection.ones.read(&self.work)?;
         let list_bases = selection.dense_bases.read(&self.work)?;
         let list_scalars = selection.dense_scalars.read(&self.work)?;
         for (number, range) in plan.chunks.iter().enumerate() {
-            if number == 0 {
-                base_feed.start(0, range)?;
-            }
-            if let Some(next) = plan.chunks.get(number + 1) {
-                base_feed.start(number + 1, next)?;
-            }
-            let (points, origin) = base_feed.chunk(number, range, &self.work)?;
+            let (points, origin, coming) = base_feed.turn(range, &self.work)?;
             // The lists name bases from the start of the source; the buffer read may begin later.
-            let points = Points { read: &points, skip: 0, first: range.start - origin };
+            let chunk_points = Points { read: &points, skip: 0, first: range.start - origin };
             let part = |bounds: &[usize]| {
                 bounds.get(number).copied().zip(bounds.get(number + 1).copied()).unwrap_or((0, 0))
             };
@@ -168,11 +156,15 @@ impl DeviceMsm {
                 count: to - from,
                 montgomery: true,
             };
-            run.accumulate(&plan, &entries, points)?;
             let (from, to) = part(&ones_at);
-            run.sum(&list_ones, from..to, points, self)?;
+            coming.bring_while(plan.chunks.get(number + 1), || {
+                run.accumulate(&plan, &entries, chunk_points)?;
+                run.sum(&list_ones, from..to, chunk_points)
+            })?;
+            drop(points);
+            base_feed.advance();
         }
-        run.finish(&plan, self)
+        run.finish(&plan)
     }
 
     fn plan<C: DeviceCurve>(
@@ -201,10 +193,11 @@ impl DeviceMsm {
             })
         };
         let plan = Plan::new(&task, &sort_bytes);
-        match failed.into_inner() {
-            Some(error) => Err(error.into()),
-            None => Ok(plan),
+        if let Some(error) = failed.into_inner() {
+            return Err(error.into());
         }
+        let (in_use, limit) = (self.pool.in_use(), self.pool.limit());
+        plan.map_err(|least| gpu::Error::OutOfMemory { requested: least, in_use, limit }.into())
     }
 }
 
@@ -223,19 +216,34 @@ impl<C: DeviceCurve> Clone for Points<'_, C> {
 }
 impl<C: DeviceCurve> Copy for Points<'_, C> {}
 
-/// A multiplication under way: the buckets so far, and the sum of what does not go through buckets.
+/// A multiplication under way: the buckets so far, and sums of what does not go through buckets.
 struct Run<'a, C: DeviceCurve> {
     workspace: Workspace<C>,
+    msm: &'a DeviceMsm,
     work: &'a Stream,
     /// Whether the bucket array holds something.
     filled: bool,
-    outside: C::Projective,
+    /// Groups of points whose sum is to be added to that of the windows: so many are written, of those there is room for.
+    outside: DeviceBuffer<u64>,
+    written: usize,
 }
 
 impl<'a, C: DeviceCurve> Run<'a, C> {
     fn new(msm: &'a DeviceMsm, plan: &Plan) -> Result<Self, Error> {
         let workspace = Workspace::new(&plan.layout, &msm.pool, &msm.work)?;
-        Ok(Self { workspace, work: &msm.work, filled: false, outside: C::Projective::identity() })
+        let outside = msm.pool.allocate(0, &msm.work)?;
+        Ok(Self { workspace, msm, work: &msm.work, filled: false, outside, written: 0 })
+    }
+
+    /// Makes room for the sums of a list whose chunks begin and end there.
+    fn expect_sums(&mut self, bounds: &[usize]) -> Result<(), Error> {
+        let parts = |pair: &[usize]| match pair {
+            [from, to] => (to - from).div_ceil(SUM_AT_ONCE as usize),
+            _ => 0,
+        };
+        let groups: usize = bounds.windows(2).map(parts).sum();
+        self.outside = self.msm.pool.allocate(groups * SUMS_OF_LIST * C::JACOBIAN_WORDS, self.work)?;
+        Ok(())
     }
 
     /// Adds entries to the buckets of all windows.
@@ -271,44 +279,38 @@ impl<'a, C: DeviceCurve> Run<'a, C> {
     }
 
     /// Adds the bases of a part of the list.
-    fn sum(
-        &mut self,
-        list: &Read<'_, u32>,
-        part: Range<usize>,
-        points: Points<'_, C>,
-        msm: &DeviceMsm,
-    ) -> Result<(), Error> {
-        if part.is_empty() {
-            return Ok(());
-        }
-        let mut sums = msm.pool.allocate::<u64>(SUMS_OF_LIST * C::JACOBIAN_WORDS, self.work)?;
+    fn sum(&mut self, list: &Read<'_, u32>, part: Range<usize>, points: Points<'_, C>) -> Result<(), Error> {
         let most = SUM_AT_ONCE as usize;
         for at in part.clone().step_by(most) {
             let count = most.min(part.end - at);
             let mut bound: Bound<'_, C> = self.workspace.bind(self.work)?;
-            let written = sums.write(self.work)?;
-            bound.sum(points.read, points.first, list, at, count, &written)?;
-            drop(written);
-            let limbs = sums.download(self.work)?;
-            self.outside += limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).sum::<C::Projective>();
+            let sums = self.outside.write(self.work)?;
+            bound.sum(points.read, points.first, list, at, count, &sums, self.written)?;
+            self.written += 1;
         }
         Ok(())
     }
 
-    /// Reduces the buckets and joins the windows.
-    fn finish(mut self, plan: &Plan, msm: &DeviceMsm) -> Result<C::Projective, Error> {
-        if !self.filled {
-            return Ok(self.outside);
+    /// Reduces the buckets, joins the windows and adds the rest.
+    fn finish(mut self, plan: &Plan) -> Result<C::Projective, Error> {
+        let windows = if self.filled { plan.windows.count as usize } else { 0 };
+        let mut sums =
+            self.msm.pool.allocate::<u64>(windows * SUMS_OF_WINDOW * C::JACOBIAN_WORDS, self.work)?;
+        if self.filled {
+            let mut bound = self.workspace.bind(self.work)?;
+            bound.reduce(&plan.windows, plan.layout.slots()[3], &sums.write(self.work)?)?;
         }
-        let count = plan.windows.count as usize;
-        let mut sums = msm.pool.allocate::<u64>(count * SUMS_OF_WINDOW * C::JACOBIAN_WORDS, self.work)?;
-        let mut bound = self.workspace.bind(self.work)?;
-        let written = sums.write(self.work)?;
-        bound.reduce(&plan.windows, plan.layout.slots()[3], &written)?;
-        drop((bound, written));
-        let limbs = sums.download(self.work)?;
-        let points: Vec<C::Projective> = limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).collect();
-        Ok(self.outside + join_windows::<C>(&plan.windows, &points))
+        let points = |sums: &DeviceBuffer<u64>| -> Result<Vec<C::Projective>, Error> {
+            let limbs = sums.download(self.work)?;
+            Ok(limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).collect())
+        };
+        let joined = match points(&sums)?.as_slice() {
+            [] => C::Projective::identity(),
+            sums => join_windows::<C>(&plan.windows, sums),
+        };
+        let outside = points(&self.outside)?;
+        let outside = outside.iter().take(self.written * SUMS_OF_LIST);
+        Ok(outside.fold(joined, |sum, point| sum + point))
     }
 }
 

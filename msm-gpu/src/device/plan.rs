@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use super::ffi::Windows;
+use super::ffi::{DeviceCurve, Windows};
 use super::windows::MAX_WINDOWS;
 
 /// What the kernels of a group need to know of its points.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Threads of a block of the addition kernel.
     pub(crate) threads: u32,
@@ -18,12 +18,26 @@ pub(crate) struct Shape {
     pub(crate) coordinate_bytes: u32,
 }
 
+impl Shape {
+    /// That of the kernels for G1; a test on a device compares.
+    pub(crate) const G1: Self = Self { threads: 256, blocks: 2, coordinate_bytes: 48 };
+    /// That of the kernels for G2.
+    pub(crate) const G2: Self = Self { threads: 128, blocks: 2, coordinate_bytes: 96 };
+
+    pub(crate) fn of<C: DeviceCurve>() -> Self {
+        if size_of::<C::Words>() == 2 * Self::G1.coordinate_bytes as usize { Self::G1 } else { Self::G2 }
+    }
+}
+
 /// Point indices and slots leave the top bit to the sign.
 pub(crate) const MAX_INDEX: u64 = 1 << 31;
 /// A bucket with this many points is planned by several blocks.
 const HEAVY: u64 = 8192;
 /// Points up to this many are sorted in one go over all windows.
 pub(crate) const MERGED_BELOW: usize = 1 << 22;
+/// Jacobian points that the kernels leave for each window, and for a sum of points.
+pub(crate) const SUMS_OF_WINDOW: usize = 32;
+pub(crate) const SUMS_OF_LIST: usize = 64;
 /// A longer list of points to be added once is added in parts.
 pub(crate) const SUM_AT_ONCE: u64 = 1 << 25;
 
@@ -105,6 +119,8 @@ pub(crate) struct Plan {
     /// Ranges of the bases, in order, together all of them.
     pub(crate) chunks: Vec<Range<usize>>,
     pub(crate) layout: Layout,
+    /// Bytes that the multiplication allocates, at most.
+    pub(crate) bytes: u64,
 }
 
 /// What a plan is made for.
@@ -130,6 +146,16 @@ impl Task {
         let additions = (self.dense * u64::from(windows.count)).max(self.ones) / 2;
         let lanes = u64::from(self.multiprocessors * self.shape.blocks * self.shape.threads).max(1);
         (additions / lanes).next_power_of_two().clamp(32, 512) as u32
+    }
+
+    /// Bytes of the sums that come back to the host, at most, and what allocations are rounded up by beside the workspace's.
+    fn sums_bytes(&self, windows: &Windows, parts: u64) -> u64 {
+        let jacobian = 3 * u64::from(self.shape.coordinate_bytes);
+        let of_windows = if self.dense == 0 { 0 } else { u64::from(windows.count) * SUMS_OF_WINDOW as u64 };
+        // Each chunk, of which there may be one more, begins another part of the list.
+        let of_list =
+            if self.ones == 0 { 0 } else { (parts + 1 + self.ones / SUM_AT_ONCE) * SUMS_OF_LIST as u64 };
+        (of_windows + of_list) * jacobian + 6 * 512
     }
 
     /// Bytes of a point.
@@ -193,37 +219,41 @@ fn whole_tiles(slots: u64) -> u64 {
 pub(crate) type SortBytes<'a> = dyn Fn(u64) -> u64 + 'a;
 
 /// Bytes of the sort's scratch, at most: what counts is asked for once the plan is made.
-fn sort_bytes_bound(entries: u64) -> u64 {
+pub(crate) fn sort_bytes_bound(entries: u64) -> u64 {
     entries / 4 + (8 << 20)
 }
 
 impl Plan {
-    /// The fastest plan within the budget; the smallest one there is when none fits, whose allocation then says so.
-    pub(crate) fn new(task: &Task, sort_bytes: &SortBytes<'_>) -> Self {
+    /// The fastest plan within the budget.
+    ///
+    /// # Errors
+    /// The least bytes that any plan takes, where that is more.
+    pub(crate) fn new(task: &Task, sort_bytes: &SortBytes<'_>) -> Result<Self, u64> {
+        let mut plan = Self::search(task).map_err(|least| least.unwrap_or(u64::MAX))?;
+        plan.layout.sort_bytes = if plan.layout.entries == 0 { 0 } else { sort_bytes(plan.layout.entries) };
+        Ok(plan)
+    }
+
+    fn search(task: &Task) -> Result<Self, Option<u64>> {
         // A host-resident input wants several chunks, so that copies hide behind work.
         let streams = task.streamed_bytes > 0 && task.bases >= 1 << 20;
         let parts = if streams { 4 } else { 1 };
-        let mut search = Search { task, streams, best: None, smallest: None };
+        let mut search = Search { task, streams, best: None, least: None };
         let windows = Windows::for_points(task.dense, parts);
         search.consider(&windows, parts, task.per_lane(&windows));
         if search.best.is_none() {
             search.everything(parts);
         }
-        let (_, mut plan) = search.best.or(search.smallest).unwrap_or_else(|| {
-            let layout = task.layout(&windows, 1, task.bases, false, 32, &sort_bytes_bound);
-            (0, Self { windows, pass: 1, chunks: chunks(task.bases, task.bases, false), layout })
-        });
-        plan.layout.sort_bytes = if plan.layout.entries == 0 { 0 } else { sort_bytes(plan.layout.entries) };
-        plan
+        search.best.map(|(_, plan)| plan).ok_or(search.least)
     }
 }
 
-/// The plans looked at: the cheapest that fits, by cost, and the smallest that does not, by bytes.
+/// The plans looked at: the cheapest that fits, with its cost, and the bytes of the smallest that does not.
 struct Search<'a> {
     task: &'a Task,
     streams: bool,
     best: Option<(u64, Plan)>,
-    smallest: Option<(u64, Plan)>,
+    least: Option<u64>,
 }
 
 impl Search<'_> {
@@ -268,13 +298,9 @@ impl Search<'_> {
             if layout.entries > MAX_INDEX || layout.slots()[4] > MAX_INDEX || chunk > MAX_INDEX {
                 continue;
             }
-            let plan =
-                || Plan { windows: *windows, pass, chunks: chunks(task.bases, chunk, self.streams), layout };
-            let bytes = layout.bytes() + streamed;
+            let bytes = layout.bytes() + streamed + task.sums_bytes(windows, parts);
+            self.least = Some(self.least.map_or(bytes, |least| least.min(bytes)));
             if bytes > task.budget {
-                if self.smallest.as_ref().is_none_or(|&(least, _)| bytes < least) {
-                    self.smallest = Some((bytes, plan()));
-                }
                 continue;
             }
             // A pass over a chunk costs about a quarter of a millisecond beside its additions, a million of them; an inversion as
@@ -285,7 +311,8 @@ impl Search<'_> {
                     + additions * 3 / 2 / u64::from(per_lane)
                     + (1 << 20) * u64::from(passes) * parts);
             if self.best.as_ref().is_none_or(|&(least, _)| cost < least) {
-                self.best = Some((cost, plan()));
+                let chunks = chunks(task.bases, chunk, self.streams);
+                self.best = Some((cost, Plan { windows: *windows, pass, chunks, layout, bytes }));
             }
             return;
         }
@@ -313,11 +340,18 @@ fn chunks(total: u64, size: u64, ramp: bool) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    const G1: Shape = Shape { threads: 256, blocks: 2, coordinate_bytes: 48 };
     const GIB: u64 = 1 << 30;
 
     fn task(bases: u64, budget: u64) -> Task {
-        Task { shape: G1, multiprocessors: 132, bases, dense: bases, ones: 0, streamed_bytes: 0, budget }
+        Task {
+            shape: Shape::G1,
+            multiprocessors: 132,
+            bases,
+            dense: bases,
+            ones: 0,
+            streamed_bytes: 0,
+            budget,
+        }
     }
 
     fn sort_bytes(entries: u64) -> u64 {
@@ -339,9 +373,12 @@ mod tests {
     fn plans_stay_within_their_budget() {
         for budget in [120 * GIB, 16 * GIB, 8 * GIB, 2 * GIB] {
             for bases in [1, 100, 1 << 18, (3 << 22) + 1, 1 << 26, (1 << 27) - 1] {
-                let plan = Plan::new(&task(bases, budget), &sort_bytes);
+                let plan = Plan::new(&task(bases, budget), &sort_bytes).expect("fits");
                 let longest = plan.chunks.iter().map(|range| range.len() as u64).max();
-                assert!(plan.layout.bytes() <= budget, "{bases} bases in {budget} bytes: {plan:?}");
+                assert!(
+                    plan.layout.bytes() <= plan.bytes && plan.bytes <= budget,
+                    "{bases} bases in {budget} bytes: {plan:?}"
+                );
                 assert!(longest.is_some_and(|longest| longest * u64::from(plan.pass) <= plan.layout.entries));
                 assert!(plan.layout.slots()[4] <= MAX_INDEX);
             }
@@ -349,10 +386,22 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_below_the_least_is_refused_with_the_least() {
+        for (bases, streamed_bytes) in [(1, 0), (1 << 20, 0), ((1 << 27) - 1, 128)] {
+            let task = Task { streamed_bytes, ..task(bases, 0) };
+            let least = Plan::new(&task, &sort_bytes).expect_err("nothing fits nothing");
+            assert!(
+                Plan::new(&Task { budget: least, ..task }, &sort_bytes).is_ok_and(|plan| plan.bytes == least)
+            );
+            assert_eq!(Plan::new(&Task { budget: least - 1, ..task }, &sort_bytes).err(), Some(least));
+        }
+    }
+
+    #[test]
     fn a_large_budget_takes_all_windows_at_once_and_a_small_one_splits_them_before_the_points() {
-        let plan = Plan::new(&task(1 << 26, 120 * GIB), &sort_bytes);
+        let plan = Plan::new(&task(1 << 26, 120 * GIB), &sort_bytes).expect("fits");
         assert_eq!((plan.windows.count, plan.pass, plan.chunks.len()), (12, 12, 1));
-        let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes);
+        let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes).expect("fits");
         assert_eq!(plan.chunks.len(), 1);
         assert!(plan.pass < 12);
     }
@@ -360,7 +409,7 @@ mod tests {
     #[test]
     fn a_host_resident_input_starts_with_a_short_chunk() {
         let task = Task { streamed_bytes: 128, ..task(1 << 26, 16 * GIB) };
-        let plan = Plan::new(&task, &sort_bytes);
+        let plan = Plan::new(&task, &sort_bytes).expect("fits");
         assert!(plan.chunks.len() >= 5, "{plan:?}");
         assert!(plan.chunks[0].len() < plan.chunks[1].len());
     }

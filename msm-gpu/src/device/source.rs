@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use gpu::{DeviceBuffer, Fr, PinnedBuffer, Pool, Read, Stream};
+use gpu::{DeviceBuffer, Fr, PinnedBuffer, Read, Stream};
 
+use super::DeviceMsm;
 use crate::Error;
 
 /// An input of a multiplication.
@@ -14,8 +15,28 @@ pub enum Source<'a, T: Pod> {
     Device(&'a DeviceBuffer<T>),
     /// In pinned host memory: it travels in chunks, while earlier chunks are worked on.
     Pinned(&'a PinnedBuffer<T>),
-    /// In any host memory: as above, but each copy is waited for. About an eighth as fast as from pinned memory.
+    /// In any host memory: the same, by way of the pinned pieces of [`DeviceMsm::staging`].
     Host(&'a [T]),
+    /// Anywhere else, a file for instance: the same, and no more host memory than those pieces.
+    Reader(&'a dyn Reader<T>),
+}
+
+/// Elements that are read, or computed, piece by piece.
+pub trait Reader<T>: std::fmt::Debug + Sync {
+    /// Elements.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `out` with the elements from `first` on. Several threads call it at once for parts in rising order, so that a file is read
+    /// about from front to back. It must not wait for a transfer through the same pinned pieces.
+    ///
+    /// # Errors
+    /// Whatever went wrong; [`Error::Reader`] brings it back, the one of the least `first` where there are several.
+    fn read(&self, first: usize, out: &mut [T]) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
 impl<T: Pod> Clone for Source<'_, T> {
@@ -32,6 +53,7 @@ impl<T: Pod> Source<'_, T> {
             Source::Device(buffer) => buffer.len(),
             Source::Pinned(buffer) => buffer.len(),
             Source::Host(slice) => slice.len(),
+            Source::Reader(reader) => reader.len(),
         }
     }
 
@@ -81,54 +103,110 @@ impl Dense<'_> {
 #[derive(Debug)]
 pub(crate) struct Feed<'a, T: Pod> {
     source: Source<'a, T>,
-    /// Two chunks take turns; none where the source is on the device.
-    buffers: Vec<DeviceBuffer<T>>,
-    copies: &'a Stream,
+    /// Two chunks take turns: the one that is worked on and the one that comes next. None where the source is on the device.
+    present: Option<DeviceBuffer<T>>,
+    coming: Option<DeviceBuffer<T>>,
+    msm: &'a DeviceMsm,
 }
 
-impl<'a, T: Pod> Feed<'a, T> {
-    /// Room for chunks of at most `longest` elements.
-    pub(crate) fn new(
+/// What brings a chunk.
+#[derive(Debug)]
+pub(crate) struct Bringer<'b, T: Pod> {
+    source: Source<'b, T>,
+    into: Option<&'b mut DeviceBuffer<T>>,
+    msm: &'b DeviceMsm,
+}
+
+impl<'a, T: Pod + Sync> Feed<'a, T> {
+    /// Room for the chunks; brings the first one.
+    pub(crate) fn bases(
         source: Source<'a, T>,
-        longest: usize,
-        chunks: usize,
-        pool: &Pool,
-        copies: &'a Stream,
+        chunks: &[Range<usize>],
+        msm: &'a DeviceMsm,
     ) -> Result<Self, Error> {
-        let count = if source.is_on_device() { 0 } else { chunks.min(2) };
-        let buffers = (0..count).map(|_| pool.allocate(longest, copies)).collect::<Result<_, _>>()?;
-        Ok(Self { source, buffers, copies })
+        Self::new(source, chunks, msm, false)
     }
 
-    /// Queues the copy of chunk `number`.
-    pub(crate) fn start(&mut self, number: usize, range: &Range<usize>) -> Result<(), Error> {
-        let count = self.buffers.len().max(1);
-        let Some(buffer) = self.buffers.get_mut(number % count) else { return Ok(()) };
-        match self.source {
-            Source::Device(_) => {}
-            Source::Pinned(pinned) => buffer.copy_from_pinned(self.copies, 0, pinned, range.clone())?,
-            Source::Host(slice) => {
-                buffer.upload_at(self.copies, 0, slice.get(range.clone()).unwrap_or_default())?
+    /// The same for scalars, which are secrets.
+    pub(crate) fn scalars(
+        source: Source<'a, T>,
+        chunks: &[Range<usize>],
+        msm: &'a DeviceMsm,
+    ) -> Result<Self, Error> {
+        Self::new(source, chunks, msm, true)
+    }
+
+    fn new(
+        source: Source<'a, T>,
+        chunks: &[Range<usize>],
+        msm: &'a DeviceMsm,
+        secret: bool,
+    ) -> Result<Self, Error> {
+        let longest = chunks.iter().map(Range::len).max().unwrap_or(0);
+        let room = |needed: bool| -> Result<Option<DeviceBuffer<T>>, Error> {
+            if !needed || source.is_on_device() {
+                return Ok(None);
             }
-        }
-        Ok(())
+            let buffer = msm.pool.allocate(longest, &msm.copies)?;
+            Ok(Some(if secret { buffer.wipe_on_release() } else { buffer }))
+        };
+        let mut feed = Self { source, present: room(true)?, coming: room(chunks.len() > 1)?, msm };
+        Bringer { source, into: feed.present.as_mut(), msm }.bring(chunks.first())?;
+        Ok(feed)
     }
 
-    /// Chunk `number` for reading on the stream, and the index of its first element in the buffer read.
-    pub(crate) fn chunk<'b>(
-        &'b self,
-        number: usize,
+    /// The present chunk for reading on the stream, the index of its first element in the buffer read, and what brings the next one.
+    pub(crate) fn turn<'b>(
+        &'b mut self,
         range: &Range<usize>,
         stream: &'b Stream,
-    ) -> Result<(Read<'b, T>, usize), Error> {
-        let count = self.buffers.len().max(1);
-        Ok(match (self.buffers.get(number % count), &self.source) {
+    ) -> Result<(Read<'b, T>, usize, Bringer<'b, T>), Error> {
+        let (read, at) = match (&self.present, &self.source) {
             (Some(buffer), _) => (buffer.read(stream)?, 0),
             (None, Source::Device(buffer)) => (buffer.read(stream)?, range.start),
-            // Sources on the host have buffers.
+            // Sources elsewhere have buffers.
             (None, _) => {
                 return Err(gpu::Error::Length { what: "the chunks of a source", expected: 1, got: 0 }.into());
             }
-        })
+        };
+        Ok((read, at, Bringer { source: self.source, into: self.coming.as_mut(), msm: self.msm }))
+    }
+
+    /// Makes the chunk that came the present one.
+    pub(crate) fn advance(&mut self) {
+        std::mem::swap(&mut self.present, &mut self.coming);
+    }
+}
+
+impl<T: Pod + Sync> Bringer<'_, T> {
+    fn bring(self, range: Option<&Range<usize>>) -> Result<(), Error> {
+        self.bring_while(range, || Ok(()))
+    }
+
+    /// Brings the chunk, if there is one, while the caller does some work. From pinned memory its copy is only queued; anything else is
+    /// read by other threads, since the work waits for the device now and then.
+    pub(crate) fn bring_while<R>(
+        self,
+        range: Option<&Range<usize>>,
+        work: impl FnOnce() -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (Some(range), Some(into)) = (range, self.into) else { return work() };
+        let DeviceMsm { staging, copies, .. } = self.msm;
+        match self.source {
+            Source::Device(_) => work(),
+            Source::Pinned(pinned) => {
+                into.copy_from_pinned(copies, 0, pinned, range.clone())?;
+                work()
+            }
+            Source::Host(slice) => {
+                staging.upload_while(copies, into, 0, slice.get(range.clone()).unwrap_or_default(), work)
+            }
+            Source::Reader(reader) => {
+                let read = |first: usize, out: &mut [T]| {
+                    reader.read(range.start + first, out).map_err(Error::Reader)
+                };
+                staging.fill_while(copies, into, 0, range.len(), read, work)
+            }
+        }
     }
 }

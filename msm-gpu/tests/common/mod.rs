@@ -4,7 +4,7 @@ use blstrs::Scalar;
 use ff::Field;
 use gpu::{Budget, Pool};
 use group::prime::PrimeCurveAffine;
-use msm_gpu::device::DeviceMsm;
+use msm_gpu::device::{DeviceMsm, Reader};
 use msm_gpu::{Curve, cpu};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
@@ -21,6 +21,34 @@ pub fn device(test: &str) -> Option<DeviceMsm> {
     let device = gpu::testing::device_or_skip(test).expect("a device that works")?;
     let pool = Pool::new(&device, Budget::WholeDevice).expect("a pool");
     Some(DeviceMsm::new(&pool).expect("streams"))
+}
+
+/// Elements in memory as a reader; reading one of `broken` fails with [`Unreadable`].
+#[derive(Debug)]
+pub struct Shelf<'a, T> {
+    pub elements: &'a [T],
+    pub broken: Vec<usize>,
+}
+
+/// The error of a [`Shelf`].
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("element {0} is broken")]
+pub struct Unreadable(pub usize);
+
+impl<T: Copy + std::fmt::Debug + Sync> Reader<T> for Shelf<'_, T> {
+    fn len(&self) -> usize {
+        self.elements.len()
+    }
+    fn read(&self, first: usize, out: &mut [T]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let part = first..first + out.len();
+        match self.broken.iter().filter(|broken| part.contains(broken)).min() {
+            Some(&broken) => Err(Unreadable(broken).into()),
+            None => {
+                out.copy_from_slice(&self.elements[part]);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A fresh seed for each run; failures name it.

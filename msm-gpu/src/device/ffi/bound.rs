@@ -214,7 +214,8 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         .into_result()
     }
 
-    /// Leaves in `sums` 64 Jacobian points whose sum is that of the bases in entries `at .. at + count` of the list.
+    /// Leaves in group `part` of `sums` 64 Jacobian points whose sum is that of the bases in entries `at .. at + count` of the list.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn sum(
         &mut self,
         bases: &Read<'_, C::Words>,
@@ -223,25 +224,21 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         at: usize,
         count: usize,
         sums: &Write<'_, u64>,
+        part: usize,
     ) -> Result<(), gpu::Error> {
         within("the list of ones", list.len(), at, count)?;
         within("the workspace's descriptors", self.layout.descriptors as usize, 0, count / 2)?;
         within("the workspace's first region", self.layout.ping as usize, 0, count.div_ceil(2))?;
         within("the workspace's second region", self.layout.pong as usize, 0, count.div_ceil(2).div_ceil(2))?;
-        expect("the partial sums", 64 * C::JACOBIAN_WORDS, sums.len())?;
+        let group = 64 * C::JACOBIAN_WORDS;
+        within("the partial sums", sums.len(), part.saturating_mul(group), group)?;
+        let sums = sums.pointer().cast::<u64>().wrapping_add(part * group);
         let origin = bases.pointer().cast::<C::Words>().wrapping_sub(first_base);
-        let part = list.pointer().cast::<u32>().wrapping_add(at);
+        let list = list.pointer().cast::<u32>().wrapping_add(at);
         let _span = self.stream.span("add points", count);
         // SAFETY: regions, descriptors and sums are large enough, as checked; the list is one of a selection over these bases.
         unsafe {
-            C::Kernels::sum(
-                &self.space,
-                origin.cast(),
-                part,
-                count as u32,
-                sums.pointer(),
-                self.stream.raw()?,
-            )
+            C::Kernels::sum(&self.space, origin.cast(), list, count as u32, sums.cast(), self.stream.raw()?)
         }
         .into_result()
     }
