@@ -35,6 +35,8 @@ pub(crate) const MAX_INDEX: u64 = 1 << 31;
 const HEAVY: u64 = 8192;
 /// Points up to this many are sorted in one go over all windows.
 pub(crate) const MERGED_BELOW: usize = 1 << 22;
+/// Shorter chunks than half of this save no memory beside the scratch of the additions, and take ages.
+const SHORTEST_CHUNK: u64 = 1 << 16;
 /// Jacobian points that the kernels leave for each window, and for a sum of points.
 pub(crate) const SUMS_OF_WINDOW: usize = 32;
 pub(crate) const SUMS_OF_LIST: usize = 64;
@@ -259,7 +261,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Windows from the best count on, chunks from the largest on, long batches before short ones.
     fn everything(&mut self, least_parts: u64) {
-        let most_parts = self.task.bases.clamp(1, 1 << 16).next_power_of_two();
+        let most_parts = (self.task.bases / SHORTEST_CHUNK).clamp(1, 1 << 16).next_power_of_two();
         let mut parts = least_parts;
         while parts <= most_parts {
             let fewest = Windows::for_points(self.task.dense, parts);
