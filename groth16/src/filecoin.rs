@@ -1,5 +1,6 @@
 //! Entry points by Filecoin's proof types: from vanilla proofs to verified proofs.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use assignment::{NativeWitnessError, StructuredCircuit, native_witness};
@@ -12,7 +13,7 @@ use r1cs::{CompileError, CompiledCircuit};
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
-use crate::{Backend, BatchError, Parameters, Proof, ProveError, ProveManyError, Proved, Prover, ToxicWaste};
+use crate::{Backend, Fleet, FleetError, Parameters, ProveError, ProveManyError, Proved, ToxicWaste};
 
 /// A Filecoin proof that was not made.
 #[derive(Debug, Error)]
@@ -45,7 +46,7 @@ pub enum FilecoinError {
         /// Which relation.
         source: Box<NativeWitnessError<WitnessError>>,
     },
-    /// Proving failed.
+    /// Proving failed, or the finished proof does not verify.
     #[error("partition {partition}: {source}")]
     Prove {
         /// The partition, counted through all sectors.
@@ -53,12 +54,9 @@ pub enum FilecoinError {
         /// Why.
         source: Box<ProveError>,
     },
-    /// The finished proofs do not verify.
-    #[error("the finished proofs do not verify: {0}")]
-    Verification(#[from] BatchError),
-    /// The prover could not be set up.
+    /// A prover could not be set up.
     #[error(transparent)]
-    Prover(ProveError),
+    Fleet(#[from] FleetError),
 }
 
 /// The partitions of one sector, proven and verified.
@@ -75,14 +73,14 @@ impl FilecoinProof {
     }
 }
 
-/// A prover of one of Filecoin's circuits, reused for proof after proof.
+/// A prover of one of Filecoin's circuits, reused for proof after proof, on one device or several.
 ///
 /// A method that is given another proof's circuit answers [`CircuitError::Proof`]. All proofs of a call are verified as one batch
 /// before they are returned.
 #[derive(Debug)]
 pub struct FilecoinProver {
     name: CircuitName,
-    prover: Prover,
+    fleet: Fleet,
 }
 
 /// Compiles a production circuit.
@@ -99,69 +97,78 @@ fn check_circuit(name: CircuitName, circuit: &CompiledCircuit) -> Result<(), Fil
 }
 
 impl FilecoinProver {
-    /// A prover of `name`'s circuit, [compiled](compile) before.
+    /// A prover of `name`'s circuit, [compiled](compile) before, on each of the backends.
     pub fn new(
         name: CircuitName,
         circuit: Arc<CompiledCircuit>,
         parameters: Arc<Parameters>,
-        backend: Backend,
+        backends: &[Backend],
     ) -> Result<Self, FilecoinError> {
         check_circuit(name, &circuit)?;
-        let prover = Prover::new(circuit, parameters, backend).map_err(FilecoinError::Prover)?;
-        Ok(Self { name, prover: prover.verify_proofs(false) })
+        Ok(Self { name, fleet: Fleet::with_parameters(&circuit, &parameters, backends)? })
     }
 
-    /// The same with **test parameters** from a trapdoor: see [`Prover::with_test_parameters`].
+    /// The same with **test parameters** from a trapdoor: see [`Fleet::with_test_parameters`].
     pub fn with_test_parameters(
         name: CircuitName,
         circuit: Arc<CompiledCircuit>,
         waste: ToxicWaste,
-        backend: Backend,
+        backends: &[Backend],
     ) -> Result<Self, FilecoinError> {
         check_circuit(name, &circuit)?;
-        let prover = Prover::with_test_parameters(circuit, waste, backend).map_err(FilecoinError::Prover)?;
-        Ok(Self { name, prover: prover.verify_proofs(false) })
+        Ok(Self { name, fleet: Fleet::with_test_parameters(&circuit, waste, backends)? })
+    }
+
+    /// The provers, for instance to put a new one in the place of one whose device failed.
+    pub fn fleet_mut(&mut self) -> &mut Fleet {
+        &mut self.fleet
     }
 
     /// One partition of a PoRep.
     pub fn porep_partition(
         &self,
         partition: PorepPartition,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<Proved, FilecoinError> {
         let mut proved = self.all(Partitions::Porep(vec![partition]), rng)?;
-        proved.pop().ok_or(FilecoinError::Verification(BatchError::Empty))
+        proved.pop().ok_or(CircuitError::Shape { what: "a partition", got: 0 }.into())
     }
 
     /// All partitions of a sector's PoRep.
     pub fn porep_sector(
         &self,
         partitions: Vec<PorepPartition>,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
         Ok(FilecoinProof { partitions: self.all(Partitions::Porep(partitions), rng)? })
     }
 
-    /// The PoReps of many sectors.
+    /// The PoReps of many sectors. A sector of which a partition fails has an error of its own, and the others are proved all the same.
+    ///
+    /// # Errors
+    /// Only what is wrong with the call as a whole.
     pub fn porep_sectors(
         &self,
         sectors: Vec<Vec<PorepPartition>>,
-        rng: &mut (impl RngCore + CryptoRng),
-    ) -> Result<Vec<FilecoinProof>, FilecoinError> {
+        rng: &mut (impl RngCore + CryptoRng + Send),
+    ) -> Result<Vec<Result<FilecoinProof, FilecoinError>>, FilecoinError> {
         let lengths: Vec<usize> = sectors.iter().map(Vec::len).collect();
-        let all = self.all(Partitions::Porep(sectors.into_iter().flatten().collect()), rng)?;
-        let mut all = all.into_iter();
-        Ok(lengths
-            .into_iter()
-            .map(|len| FilecoinProof { partitions: all.by_ref().take(len).collect() })
-            .collect())
+        let partitions = Partitions::Porep(sectors.into_iter().flatten().collect());
+        let mut outcomes = self.outcomes(partitions, rng, |_| ControlFlow::Continue(()))?.into_iter();
+        let sector = |len| {
+            // All of a sector's outcomes are taken, whichever of them is an error.
+            let outcomes: Vec<_> = outcomes.by_ref().take(len).collect();
+            let partitions = outcomes.into_iter().collect::<Result<_, _>>()?;
+            Ok(FilecoinProof { partitions })
+        };
+        Ok(lengths.into_iter().map(sector).collect())
     }
 
     /// A WinningPoSt.
     pub fn winning_post(
         &self,
         partition: PostPartition,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
         Ok(FilecoinProof { partitions: self.all(Partitions::Post(vec![partition]), rng)? })
     }
@@ -170,7 +177,7 @@ impl FilecoinProver {
     pub fn window_post(
         &self,
         partitions: Vec<PostPartition>,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
         Ok(FilecoinProof { partitions: self.all(Partitions::Post(partitions), rng)? })
     }
@@ -179,28 +186,37 @@ impl FilecoinProver {
     pub fn update(
         &self,
         partitions: Vec<UpdatePartition>,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
         Ok(FilecoinProof { partitions: self.all(Partitions::Update(partitions), rng)? })
     }
 
+    /// The proofs, or the first error, which ends the work.
     fn all(
         &self,
         partitions: Partitions,
-        rng: &mut (impl RngCore + CryptoRng),
+        rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<Vec<Proved>, FilecoinError> {
+        let stop_at_error = |failed| if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        self.outcomes(partitions, rng, stop_at_error)?.into_iter().collect()
+    }
+
+    /// `flow` says after each outcome, which may have failed, whether to go on.
+    fn outcomes(
+        &self,
+        partitions: Partitions,
+        rng: &mut (impl RngCore + CryptoRng + Send),
+        flow: impl Fn(bool) -> ControlFlow<()>,
+    ) -> Result<Vec<Result<Proved, FilecoinError>>, FilecoinError> {
         let circuits = FilecoinCircuit::all(self.name, partitions)?;
-        let mut out = Vec::with_capacity(circuits.len());
         let witnesses = circuits.into_iter().map(|circuit| native_witness(&circuit));
-        self.prover.prove_many(witnesses, rng, |proved| out.push(proved)).map_err(|error| match error {
+        let batch = self.fleet.prove_all(witnesses, rng, |outcome| flow(outcome.is_err()));
+        let error = |error| match error {
             ProveManyError::Witness { index, source } => {
                 FilecoinError::Witness { partition: index, source: Box::new(source) }
             }
             ProveManyError::Prove { index, source } => FilecoinError::Prove { partition: index, source },
-        })?;
-        let batch: Vec<(Proof, _)> =
-            out.iter().map(|proved| (proved.proof, proved.public_inputs.clone())).collect();
-        self.prover.verifying_key().verify_batch(&batch, rng)?;
-        Ok(out)
+        };
+        Ok(batch.outcomes.into_iter().map(|outcome| outcome.map_err(error)).collect())
     }
 }

@@ -4,6 +4,7 @@
 //! - [`Parameters`] and [`VerifyingKey`] read and write Filecoin's `.params` and `.vk` files.
 //! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; [`prove_assignment`] proves
 //!   whatever a bellpepper-core circuit synthesised into a `ProvingAssignment`.
+//! - [`Fleet`] is a prover for each of several devices, and proves batches.
 //! - Feature `filecoin` adds the module `filecoin`: entry points by Filecoin's proof types.
 //! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
 
@@ -16,7 +17,9 @@ mod ffi;
 #[cfg(feature = "filecoin")]
 pub mod filecoin;
 mod files;
+mod fleet;
 mod key;
+mod many;
 mod parameters;
 mod pipeline;
 mod points;
@@ -26,17 +29,22 @@ mod secret;
 mod setup;
 mod shape;
 mod source;
+#[doc(hidden)]
+pub mod testing;
 mod times;
+mod turns;
 mod verify;
 
 pub use backend::Backend;
 pub use encoding::PointError;
 pub use error::{KeyError, ParameterError, Section};
 pub use files::check_test_target;
+pub use fleet::{Batch, Fleet, FleetError};
 pub use key::VerifyingKey;
+pub use many::{Outcome, ProveManyError};
 pub use parameters::{Parameters, ReadOptions};
 pub use proof::{Proof, ProofError, ProofPoint, PublicInputError, public_inputs_from_bytes};
-pub use prove::{ProveError, ProveManyError, Proved, Prover, prove_assignment};
+pub use prove::{ProveError, Proved, Prover, prove_assignment};
 pub use secret::{Randomness, ToxicWaste, ZeroSecret};
 pub use setup::{SetupError, setup, setup_on};
 pub use shape::Shape;

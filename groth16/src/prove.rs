@@ -1,8 +1,8 @@
 //! Proving.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use assignment::{PackedError, PackedWitness, ProvingAssignment};
 use blstrs::Scalar;
@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::cpu::Cpu;
 use crate::cuda::{self, Cuda, Workshop};
+use crate::many::{Outcome, prove_each};
 use crate::pipeline::{Pipeline, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
@@ -53,6 +54,9 @@ pub enum ProveError {
     /// A multi-scalar multiplication failed.
     #[error("multi-scalar multiplication: {0}")]
     Sum(#[from] msm_gpu::Error),
+    /// The devices of all provers of a [`Fleet`](crate::Fleet) have failed before; one of the errors.
+    #[error("the device of every prover has failed{}", .0.as_ref().map(|error| format!(": {error}")).unwrap_or_default())]
+    NoProverLeft(Option<Box<gpu::Error>>),
     /// The finished proof does not verify: the parameters are another circuit's of the same shape, or the arithmetic went wrong.
     #[error("the finished proof does not verify: {0}")]
     Verification(#[from] VerificationError),
@@ -76,30 +80,19 @@ impl ProveError {
             | Self::Transform(ntt_gpu::Error::Device(error))
             | Self::Sum(msm_gpu::Error::Device(error)) => Some(error),
             Self::Setup(error) => error.device(),
+            Self::NoProverLeft(error) => error.as_deref(),
             _ => None,
         }
     }
-}
 
-/// Why not all of many proofs were made.
-#[derive(Debug, Error)]
-pub enum ProveManyError<E> {
-    /// A witness could not be made.
-    #[error("witness {index}: {source}")]
-    Witness {
-        /// Its place, from 0.
-        index: usize,
-        /// Why.
-        source: E,
-    },
-    /// A proof could not be made.
-    #[error("proof {index}: {source}")]
-    Prove {
-        /// Its place, from 0.
-        index: usize,
-        /// Why.
-        source: Box<ProveError>,
-    },
+    /// The device's error, where it says that the device should not be used any more: not when there was too little memory, nor when
+    /// the call itself was wrong.
+    pub fn failed_device(&self) -> Option<&gpu::Error> {
+        use gpu::Error;
+        self.device().filter(|error| {
+            !matches!(error, Error::OutOfMemory { .. } | Error::Length { .. } | Error::OtherDevice { .. })
+        })
+    }
 }
 
 /// A finished proof.
@@ -124,7 +117,7 @@ pub struct Proved {
 pub struct Prover {
     vk: VerifyingKey,
     verifying_key: PreparedVerifyingKey,
-    pipeline: Box<dyn Pipeline>,
+    pub(crate) pipeline: Box<dyn Pipeline>,
     verify: bool,
 }
 
@@ -222,41 +215,21 @@ impl Prover {
 }
 
 impl Prover {
-    /// Proofs with fresh randomness of witnesses as they come. While one is proved, the next is made on a thread of its own; no more
-    /// than two are in memory.
+    /// Proofs with fresh randomness of witnesses as they come: `done` gets one outcome for each, in order, and ends it by `Break`. While
+    /// one is proved, the next is made on a thread of its own; no more than two are in memory.
     pub fn prove_many<E: Send>(
         &self,
         witnesses: impl Iterator<Item = Result<PackedWitness<Scalar>, E>> + Send,
-        rng: &mut (impl RngCore + CryptoRng),
-        mut proved: impl FnMut(Proved),
-    ) -> Result<(), ProveManyError<E>> {
-        std::thread::scope(|scope| {
-            // Without room of its own: a witness that is ready waits in the hands of its maker.
-            let (sender, receiver) = std::sync::mpsc::sync_channel(0);
-            scope.spawn(move || {
-                let mut witnesses = witnesses;
-                for index in 0_usize.. {
-                    let start = Instant::now();
-                    let made = tracing::info_span!("witness", index).in_scope(|| witnesses.next());
-                    let Some(witness) = made else { return };
-                    let failed = witness.is_err();
-                    // A prover that gave up takes no more.
-                    if sender.send((witness, start.elapsed())).is_err() || failed {
-                        return;
-                    }
-                }
-            });
-            for (index, (witness, elapsed)) in receiver.into_iter().enumerate() {
-                let witness = witness.map_err(|source| ProveManyError::Witness { index, source })?;
-                let mut done = self
-                    .prove(&witness, rng)
-                    .map_err(|source| ProveManyError::Prove { index, source: source.into() })?;
-                done.times.witness = Some(elapsed);
-                assignment::reaper::defer(witness);
-                proved(done);
-            }
-            Ok(())
-        })
+        rng: &mut (impl RngCore + CryptoRng + Send),
+        done: impl FnMut(Outcome<E>) -> ControlFlow<()>,
+    ) {
+        prove_each(
+            1,
+            |witness, randomness| self.prove_with_randomness(witness, randomness),
+            witnesses,
+            rng,
+            done,
+        );
     }
 }
 

@@ -141,6 +141,13 @@ impl ToxicWaste {
         let [alpha, beta, gamma, delta, tau] = values.map(|(_, value)| Secret::new(value));
         Ok(Self { alpha, beta, gamma, delta, tau })
     }
+
+    /// Another one with the same values, to be wiped like this one.
+    pub(crate) fn copy(&self) -> Self {
+        let all = [&self.alpha, &self.beta, &self.gamma, &self.delta, &self.tau];
+        let [alpha, beta, gamma, delta, tau] = all.map(|secret| Secret::new(*secret.get()));
+        Self { alpha, beta, gamma, delta, tau }
+    }
 }
 
 impl fmt::Debug for ToxicWaste {

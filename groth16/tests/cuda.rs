@@ -99,23 +99,6 @@ fn cuda_equals_cpu_on_small_filecoin_circuits() {
 }
 
 #[test]
-fn many_witnesses_are_proved_in_order_and_an_error_ends_them() {
-    let circuit = Arc::new(compile(Mimc { preimage: Scalar::ONE, rounds: 9 }));
-    let prover = Prover::with_test_parameters(circuit, waste(5), Backend::Cpu).unwrap();
-    let of = |i: u64| witness(Mimc { preimage: Scalar::from(i), rounds: 9 });
-    let mut outputs = Vec::new();
-    let witnesses = (0..4).map(|i| Ok::<_, ProveError>(of(i)));
-    prover.prove_many(witnesses, &mut rng(6), |proved| outputs.push(proved.public_inputs)).unwrap();
-    let expected: Vec<_> = (0..4).map(|i| of(i).inputs()[1..].to_vec()).collect();
-    assert_eq!(outputs, expected);
-
-    let mut made = 0;
-    let witnesses = (0..4).map(|i| if i == 2 { Err("gone") } else { Ok(of(i)) });
-    let error = prover.prove_many(witnesses, &mut rng(6), |_| made += 1).unwrap_err();
-    assert_eq!((made, error.to_string().as_str()), (2, "witness 2: gone"));
-}
-
-#[test]
 fn a_missing_device_is_an_error() {
     let circuit = Arc::new(compile(Mimc { preimage: Scalar::ONE, rounds: 3 }));
     let absent = Backend::Cuda { device: 4096 };

@@ -78,7 +78,7 @@ fn window_2kib_equals_bellpersons_byte_for_byte() {
 fn entry_points_prove_and_refuse() {
     let (circuit, parameters) = window_2kib();
     let name = named("window-2KiB");
-    let prover = FilecoinProver::new(name, circuit.clone(), parameters.clone(), Backend::Cpu).unwrap();
+    let prover = FilecoinProver::new(name, circuit.clone(), parameters.clone(), &[Backend::Cpu]).unwrap();
     let Partitions::Post(post) = partitions(name) else { panic!("a PoSt") };
     let proof = prover.window_post(post.clone(), &mut rng(1)).unwrap();
     assert_eq!(proof.to_bytes().len(), 192);
@@ -88,7 +88,7 @@ fn entry_points_prove_and_refuse() {
     let Partitions::Porep(porep) = partitions(named("porep-2KiB")) else { panic!("a PoRep") };
     let error = prover.porep_sector(porep, &mut rng(1)).unwrap_err();
     assert!(matches!(error, FilecoinError::Circuit(CircuitError::Proof { .. })), "{error}");
-    let error = FilecoinProver::new(named("winning-2KiB"), circuit, parameters, Backend::Cpu).unwrap_err();
+    let error = FilecoinProver::new(named("winning-2KiB"), circuit, parameters, &[Backend::Cpu]).unwrap_err();
     assert!(matches!(error, FilecoinError::OtherCircuit { .. }), "{error}");
     let mut damaged = post;
     Arc::make_mut(&mut damaged[0].sectors[1]).comm_c += Scalar::from(1);
@@ -101,7 +101,7 @@ fn winning_2kib_proves() {
     let name = named("winning-2KiB");
     let circuit = Arc::new(filecoin::compile(name).unwrap());
     let parameters = Arc::new(setup(&circuit, waste(1)).unwrap());
-    let prover = FilecoinProver::new(name, circuit, parameters, Backend::Cpu).unwrap();
+    let prover = FilecoinProver::new(name, circuit, parameters, &[Backend::Cpu]).unwrap();
     let Partitions::Post(mut post) = partitions(name) else { panic!("a PoSt") };
     let proof = prover.winning_post(post.remove(0), &mut rng(1)).unwrap();
     assert_eq!(proof.partitions[0].public_inputs.len(), 132);
@@ -116,7 +116,7 @@ fn porep_2kib_proves() {
     let start = std::time::Instant::now();
     let parameters = Arc::new(setup(&circuit, waste(1)).unwrap());
     println!("setup {:.1} s", start.elapsed().as_secs_f64());
-    let prover = FilecoinProver::new(name, circuit, parameters, Backend::Cpu).unwrap();
+    let prover = FilecoinProver::new(name, circuit, parameters, &[Backend::Cpu]).unwrap();
     let Partitions::Porep(porep) = partitions(name) else { panic!("a PoRep") };
     let proof = prover.porep_sector(porep, &mut rng(1)).unwrap();
     println!("{:?}", proof.partitions[0].times);

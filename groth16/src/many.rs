@@ -1,0 +1,157 @@
+//! Many proofs: while some are proved, the next witness is made.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assignment::PackedWitness;
+use blstrs::Scalar;
+use rand_core::{CryptoRng, RngCore};
+use thiserror::Error;
+
+use crate::{ProveError, Proved, Randomness};
+
+/// Why one of many proofs was not made.
+#[derive(Debug, Error)]
+pub enum ProveManyError<E> {
+    /// The witness could not be made.
+    #[error("witness {index}: {source}")]
+    Witness {
+        /// Its place, from 0.
+        index: usize,
+        /// Why.
+        source: E,
+    },
+    /// The proof could not be made.
+    #[error("proof {index}: {source}")]
+    Prove {
+        /// Its place, from 0.
+        index: usize,
+        /// Why.
+        source: Box<ProveError>,
+    },
+}
+
+/// One of many proofs, or why it is not there.
+pub type Outcome<E> = Result<Proved, ProveManyError<E>>;
+
+/// Witnesses as they are made, and the randomness of their proofs, which follows their order whoever proves them.
+struct Queue<'a, E, R> {
+    made: Receiver<(Result<PackedWitness<Scalar>, E>, Duration)>,
+    rng: &'a mut R,
+    taken: usize,
+}
+
+struct Job<E> {
+    index: usize,
+    witness: Result<PackedWitness<Scalar>, E>,
+    elapsed: Duration,
+    randomness: Randomness,
+}
+
+impl<E, R: RngCore + CryptoRng> Queue<'_, E, R> {
+    fn next(&mut self) -> Option<Job<E>> {
+        let (witness, elapsed) = self.made.recv().ok()?;
+        let (index, randomness) = (self.taken, Randomness::random(self.rng));
+        self.taken += 1;
+        Some(Job { index, witness, elapsed, randomness })
+    }
+}
+
+/// Tells everybody to take no more work when it is dropped, by a panic too.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Proves witnesses as they come, by `workers` callers of `prove` at a time, this thread among them, and hands the outcomes to `done` in
+/// the witnesses' order. The next witness is made meanwhile on a thread of its own; no more than one for each worker and that one are in
+/// memory. An error is the outcome of its own proof only. After `Break` no more proofs are begun
+/// and no more outcomes handed over.
+pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
+    workers: usize,
+    prove: impl Fn(&PackedWitness<Scalar>, Randomness) -> Result<Proved, ProveError> + Sync,
+    witnesses: impl Iterator<Item = Result<PackedWitness<Scalar>, E>> + Send,
+    rng: &mut R,
+    mut done: impl FnMut(Outcome<E>) -> ControlFlow<()>,
+) {
+    let stopped = AtomicBool::new(false);
+    let work = |queue: &Mutex<Queue<'_, E, R>>,
+                deliver: &mut dyn FnMut(usize, Outcome<E>) -> ControlFlow<()>| {
+        let _stop = Stop(&stopped);
+        loop {
+            let job = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            // Whoever finds no more work leaves none for others either.
+            let Some(job) = job.filter(|_| !stopped.load(Ordering::Relaxed)) else {
+                return ControlFlow::Continue(());
+            };
+            let index = job.index;
+            let outcome = match job.witness {
+                Ok(witness) => {
+                    let proved = prove(&witness, job.randomness);
+                    assignment::reaper::defer(witness);
+                    proved
+                        .map(|mut proved| {
+                            proved.times.witness = Some(job.elapsed);
+                            proved
+                        })
+                        .map_err(|source| ProveManyError::Prove { index, source: source.into() })
+                }
+                Err(source) => Err(ProveManyError::Witness { index, source }),
+            };
+            deliver(index, outcome)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        // Without room of its own: a witness that is ready waits in the hands of its maker.
+        let (sender, made) = sync_channel(0);
+        scope.spawn(move || {
+            let mut witnesses = witnesses;
+            for index in 0_usize.. {
+                let start = Instant::now();
+                let made = tracing::info_span!("witness", index).in_scope(|| witnesses.next());
+                let Some(witness) = made else { return };
+                // When the last worker has gone, so has the queue.
+                if sender.send((witness, start.elapsed())).is_err() {
+                    return;
+                }
+            }
+        });
+        let queue = Arc::new(Mutex::new(Queue { made, rng, taken: 0 }));
+        let (finished, outcomes) = channel();
+        for _ in 1..workers {
+            let (queue, finished, work) = (queue.clone(), finished.clone(), &work);
+            scope.spawn(move || {
+                work(&queue, &mut |index, outcome| match finished.send((index, outcome)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                })
+            });
+        }
+        drop(finished);
+        // Outcomes that came before their turn.
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        let mut deliver = |index: usize, outcome: Outcome<E>| {
+            early.insert(index, outcome);
+            while let Some(outcome) = early.remove(&next) {
+                next += 1;
+                done(outcome)?;
+            }
+            ControlFlow::Continue(())
+        };
+        let flow = work(&queue, &mut |index, outcome| {
+            deliver(index, outcome)?;
+            outcomes.try_iter().try_for_each(|(index, outcome)| deliver(index, outcome))
+        });
+        drop(queue);
+        if flow.is_continue() {
+            let _ = outcomes.into_iter().try_for_each(|(index, outcome)| deliver(index, outcome));
+        }
+    });
+}
