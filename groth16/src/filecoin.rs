@@ -13,7 +13,10 @@ use r1cs::{CompileError, CompiledCircuit};
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
-use crate::{Backend, Fleet, FleetError, Parameters, ProveError, ProveManyError, Proved, ToxicWaste};
+use crate::{
+    Backend, Fleet, FleetError, Outcome, Parameters, ProveError, ProveManyError, Proved, ToxicWaste,
+    until_error,
+};
 
 /// A Filecoin proof that was not made.
 #[derive(Debug, Error)]
@@ -197,20 +200,19 @@ impl FilecoinProver {
         partitions: Partitions,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<Vec<Proved>, FilecoinError> {
-        let stop_at_error = |failed| if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        self.outcomes(partitions, rng, stop_at_error)?.into_iter().collect()
+        self.outcomes(partitions, rng, until_error)?.into_iter().collect()
     }
 
-    /// `flow` says after each outcome, which may have failed, whether to go on.
+    /// `flow` says after each outcome whether to go on.
     fn outcomes(
         &self,
         partitions: Partitions,
         rng: &mut (impl RngCore + CryptoRng + Send),
-        flow: impl Fn(bool) -> ControlFlow<()>,
+        flow: impl FnMut(&Outcome<NativeWitnessError<WitnessError>>) -> ControlFlow<()>,
     ) -> Result<Vec<Result<Proved, FilecoinError>>, FilecoinError> {
         let circuits = FilecoinCircuit::all(self.name, partitions)?;
         let witnesses = circuits.into_iter().map(|circuit| native_witness(&circuit));
-        let batch = self.fleet.prove_all(witnesses, rng, |outcome| flow(outcome.is_err()));
+        let batch = self.fleet.prove_all(witnesses, rng, flow);
         let error = |error| match error {
             ProveManyError::Witness { index, source } => {
                 FilecoinError::Witness { partition: index, source: Box::new(source) }

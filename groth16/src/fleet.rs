@@ -1,5 +1,6 @@
 //! Several provers of one circuit, for as many devices.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -134,9 +135,10 @@ impl Fleet {
         backends: &[Backend],
         make: impl Fn(Backend) -> Result<Prover, ProveError> + Sync,
     ) -> Result<Self, FleetError> {
-        for (index, backend) in backends.iter().enumerate() {
-            if let Backend::Cuda { device } = backend
-                && backends[..index].contains(backend)
+        let mut devices = BTreeSet::new();
+        for backend in backends {
+            if let Backend::Cuda { device, .. } = backend
+                && !devices.insert(*device)
             {
                 return Err(FleetError::Twice(*device));
             }
@@ -204,6 +206,11 @@ impl Fleet {
             self.turns.reopen(index);
         }
         Ok(Some(old))
+    }
+
+    /// The most bytes of device memory that a prover has had in use at a time. `None` without a device.
+    pub fn device_peak(&self) -> Option<u64> {
+        self.provers.iter().filter_map(Prover::device_peak).max()
     }
 
     /// A proof with fresh randomness, verified.
@@ -278,13 +285,15 @@ impl Fleet {
         let batch: Vec<(Proof, _)> =
             proofs.map(|proved| (proved.proof, proved.public_inputs.clone())).collect();
         let key = self.verifying_key();
-        if batch.is_empty() || key.verify_batch(&batch, rng).is_ok() {
+        // One alone is verified faster by itself.
+        if batch.is_empty() || batch.len() > 1 && key.verify_batch(&batch, rng).is_ok() {
             return;
         }
         let errors: Vec<Option<VerificationError>> =
             batch.iter().map(|(proof, inputs)| key.verify(proof, inputs).err()).collect();
         // A batch that fails without a bad proof means that this machine computes wrongly; then none is vouched for.
-        let all = errors.iter().all(Option::is_none).then_some(VerificationError::InvalidProof);
+        let inconsistent = batch.len() > 1 && errors.iter().all(Option::is_none);
+        let all = inconsistent.then_some(VerificationError::InvalidProof);
         let mut errors = errors.into_iter();
         for (index, outcome) in outcomes.iter_mut().enumerate() {
             if outcome.is_ok()

@@ -41,7 +41,7 @@ pub use error::{KeyError, ParameterError, Section};
 pub use files::check_test_target;
 pub use fleet::{Batch, Fleet, FleetError};
 pub use key::VerifyingKey;
-pub use many::{Outcome, ProveManyError};
+pub use many::{Outcome, ProveManyError, until_error};
 pub use parameters::{Parameters, ReadOptions};
 pub use proof::{Proof, ProofError, ProofPoint, PublicInputError, public_inputs_from_bytes};
 pub use prove::{ProveError, Proved, Prover, prove_assignment};

@@ -38,6 +38,14 @@ pub enum ProveManyError<E> {
 /// One of many proofs, or why it is not there.
 pub type Outcome<E> = Result<Proved, ProveManyError<E>>;
 
+/// Ends a batch at its first error.
+pub fn until_error<E>(outcome: &Outcome<E>) -> ControlFlow<()> {
+    match outcome {
+        Ok(_) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}
+
 /// Witnesses as they are made, and the randomness of their proofs, which follows their order whoever proves them.
 struct Queue<'a, E, R> {
     made: Receiver<(Result<PackedWitness<Scalar>, E>, Duration)>,

@@ -33,4 +33,8 @@ impl Pipeline for Faulty {
         (self.before)()?;
         self.pipeline.sums(witness)
     }
+
+    fn device_peak(&self) -> Option<u64> {
+        self.pipeline.device_peak()
+    }
 }

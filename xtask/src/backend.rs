@@ -10,8 +10,10 @@ use crate::{
 /// A backend and the reason for it, as reports show them.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The backend.
+    /// The backend; the first of several.
     pub backend: Backend,
+    /// One for each device.
+    pub backends: Vec<Backend>,
     /// Its name on the command line.
     pub name: &'static str,
     /// Why this one.
@@ -22,7 +24,10 @@ pub struct Choice {
 
 /// The backend that the flags ask for. `cuda` is never replaced by the processor: where there is no device, it is refused.
 pub fn choose(flag: cli::Backend, devices: &[u32]) -> Result<Choice, Failure> {
-    let cpu = |reason: String| Choice { backend: Backend::Cpu, name: "cpu", reason, devices: vec![] };
+    let cpu = |reason: String| {
+        let backend = Backend::Cpu;
+        Choice { backend, backends: vec![backend], name: "cpu", reason, devices: vec![] }
+    };
     match flag {
         cli::Backend::Cpu if devices.is_empty() => Ok(cpu("asked for".into())),
         cli::Backend::Cpu => Err(Failure::unavailable("--device", "the CPU backend uses none")),
@@ -36,19 +41,24 @@ pub fn choose(flag: cli::Backend, devices: &[u32]) -> Result<Choice, Failure> {
 }
 
 fn cuda(devices: &[u32], reason: String) -> Result<Choice, Failure> {
-    let device = match devices {
-        [] => 0,
-        [device] => *device,
-        _ => return Err(Failure::unavailable("--device", "proofs are not spread over several devices yet")),
-    };
+    let numbers = if devices.is_empty() { &[0] } else { devices };
+    if let Some(twice) = numbers.iter().enumerate().find(|(i, number)| numbers[..*i].contains(number)) {
+        let message = format_args!("device {} is named twice", twice.1);
+        return Err(Failure::new(Kind::Usage, message).at("--device"));
+    }
     let known = gpu::devices().map_err(|error| Failure::new(Kind::Device, error).at("--backend"))?;
-    let Some(info) = known.iter().find(|info| info.ordinal == device) else {
-        let count = known.len() as u32;
-        let error = gpu::Error::NoSuchDevice { ordinal: device, count };
-        return Err(Failure::new(Kind::Device, error).at("--device"));
-    };
-    let devices = vec![format!("{}: {}", info.ordinal, info.name)];
-    Ok(Choice { backend: Backend::Cuda { device }, name: "cuda", reason, devices })
+    let (mut backends, mut devices) = (Vec::new(), Vec::new());
+    for &device in numbers {
+        let Some(info) = known.iter().find(|info| info.ordinal == device) else {
+            let count = known.len() as u32;
+            let error = gpu::Error::NoSuchDevice { ordinal: device, count };
+            return Err(Failure::new(Kind::Device, error).at("--device"));
+        };
+        devices.push(format!("{}: {}", info.ordinal, info.name));
+        backends.push(Backend::Cuda { device });
+    }
+    let backend = Backend::Cuda { device: numbers[0] };
+    Ok(Choice { backend, backends, name: "cuda", reason, devices })
 }
 
 /// The class of a device's failure.

@@ -9,7 +9,7 @@ use circuits::{
     error::{CircuitError, WitnessError},
     input::{self, InputError, InputFile, Partitions},
     sample::sample,
-    shape::CircuitName,
+    shape::{CircuitName, Proof},
     synthetic::synthetic,
 };
 
@@ -24,8 +24,10 @@ const LIMIT: u64 = 4 << 30;
 
 /// One partition.
 pub struct Partition {
-    /// Its number within the proof.
+    /// Its number, counted through all sectors.
     pub k: usize,
+    /// Which it is, for people: its number within the proof, and of several sectors the sector's.
+    pub place: String,
     /// The circuit with its values.
     pub circuit: FilecoinCircuit,
     /// The public inputs that the vanilla proof gives, without ONE.
@@ -36,31 +38,44 @@ impl Partition {
     /// The packed witness by the circuit's own generators, whose public inputs are those of the vanilla proof.
     pub fn witness(&self) -> Result<PackedWitness<Scalar>, Failure> {
         let witness = native_witness(&self.circuit).map_err(|error| match &error {
-            NativeWitnessError::Circuit(error) => witness_failure(self.k, error),
+            NativeWitnessError::Circuit(error) => witness_failure(&self.place, error),
             NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, &error),
         })?;
         // Both are derived from the vanilla proof, by different code.
         if witness.inputs().get(1..) != Some(&self.public_inputs[..]) {
             let message = "the witness has other public inputs than the vanilla proof states";
-            return Err(Failure::new(Kind::Internal, message).at(format_args!("partition {}", self.k)));
+            return Err(Failure::new(Kind::Internal, message).at(&self.place));
         }
         Ok(witness)
     }
 }
 
-/// Reads the partitions that the flags ask for, all or one.
-pub fn load(source: &Source) -> Result<Vec<Partition>, Failure> {
+/// Reads the partitions that the flags ask for, all or one: of one sector after another where there are several.
+pub fn load(source: &Source, sectors: u32) -> Result<Vec<Partition>, Failure> {
     let name = source.circuit;
     let partitions = match source.synthetic {
-        Some(seed) => synthetic(name, seed, 1),
+        Some(seed) => synthetic(name, seed, sectors as usize),
+        None if sectors != 1 => {
+            let message = "several sectors are made from a seed: they come with --synthetic";
+            return Err(Failure::new(Kind::Usage, message).at("--sectors"));
+        }
         None if source.input.is_empty() => embedded(name)?,
         None => from_files(name, &source.input)?,
     };
     let count = partitions.len();
     let public = partitions.public_inputs(name);
     let circuits = FilecoinCircuit::all(name, partitions).map_err(|error| circuit_failure(&error))?;
+    // A WindowPoSt proves its sectors together.
+    let sectors = if name.proof == Proof::Window { 1 } else { sectors as usize };
+    let place = |k: usize| match count / sectors {
+        _ if sectors == 1 => format!("partition {k}"),
+        each => format!("sector {}, partition {}", k / each.max(1), k % each.max(1)),
+    };
     let all = circuits.into_iter().zip(public).enumerate();
-    let mut all = all.map(|(k, (circuit, public_inputs))| Partition { k, circuit, public_inputs });
+    let mut all = all.map(|(k, (circuit, public_inputs))| {
+        let place = place(k);
+        Partition { k, place, circuit, public_inputs }
+    });
     match source.partition {
         None => Ok(all.collect()),
         Some(k) => match all.nth(k) {
@@ -102,18 +117,14 @@ pub fn circuit_failure(error: &CircuitError) -> Failure {
     Failure::input(error).at("--input")
 }
 
-/// A native witness that cannot be made, of partition `k`.
-fn witness_failure(k: usize, error: &WitnessError) -> Failure {
-    let place = |inner: &dyn std::fmt::Display| format!("partition {k}, {inner}");
+/// A native witness that cannot be made.
+fn witness_failure(partition: &str, error: &WitnessError) -> Failure {
     match error {
         WitnessError::Relation(error) => {
             let message = format!("{}: expected {}, got {}", error.relation, error.expected, error.got);
-            Failure::new(Kind::Unsatisfied, message).at(format_args!(
-                "{}, {}",
-                place(&error.place),
-                error.part
-            ))
+            Failure::new(Kind::Unsatisfied, message)
+                .at(format_args!("{partition}, {}, {}", error.place, error.part))
         }
-        error => Failure::new(Kind::Internal, error).at(format_args!("partition {k}")),
+        error => Failure::new(Kind::Internal, error).at(partition),
     }
 }

@@ -67,6 +67,27 @@ fn the_report_for_people() {
     assert!(entries(folder.path()).is_empty());
 }
 
+/// One proof for each, in the order of the sectors, in one file.
+#[test]
+fn several_sectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let two = ["prove", "--synthetic", "7", "--sectors", "2", "--json"];
+    let answer = xtask(folder, &[&two[..], &["--out", "p"]].concat());
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    let report = answer.json();
+    assert_eq!(report["partitions"], 2);
+    let proofs: Vec<_> =
+        report["proofs"].as_array().unwrap().iter().map(|proof| proof.as_str().unwrap()).collect();
+    assert_eq!(proofs.concat(), hex::encode(fs::read(folder.join("p.proof")).unwrap()));
+    let inputs = report["public_inputs"].as_array().unwrap();
+    assert_ne!(inputs[0], inputs[1]);
+    assert_eq!(verify(folder).code, 0);
+    let second = xtask(folder, &[&two[..], &["--partition", "1"]].concat());
+    assert_eq!(second.code, 0, "{}", second.stderr);
+    assert_eq!(second.json()["public_inputs"].as_array().unwrap()[..], inputs[1..]);
+}
+
 #[test]
 fn what_is_invalid_and_what_is_unusable() {
     let folder = tempfile::tempdir().unwrap();

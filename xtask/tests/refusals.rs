@@ -23,20 +23,43 @@ fn refused(folder: &Path, arguments: &[&str]) -> (i32, (String, String, String))
 #[test]
 fn flags_that_this_build_cannot_honour() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [&[&str]; 5] = [
-        &["--device", "0,1"],
-        &["--device-memory", "16GiB"],
-        &["--host-memory", "16GiB"],
-        &["--timeline", "t.json"],
-        &["--sectors", "2"],
-    ];
+    let cases: [&[&str]; 3] =
+        [&["--device-memory", "16GiB"], &["--host-memory", "16GiB"], &["--timeline", "t.json"]];
     for arguments in cases {
         let (code, (kind, message, place)) = refused(folder.path(), arguments);
         assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", arguments[0]));
         assert!(message.contains("not available"), "{message}");
     }
-    let (code, (kind, ..)) = refused(folder.path(), &["--backend", "cuda"]);
-    assert_eq!((code, kind.as_str()), (3, "device"));
+}
+
+#[test]
+fn devices_that_cannot_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["--backend", "cuda"], &["--device", "4095"], &["--device", "4095,4096"]] {
+        let (code, (kind, ..)) = refused(folder.path(), arguments);
+        assert_eq!((code, kind.as_str()), (3, "device"), "{arguments:?}");
+    }
+    let cases: [(&[&str], &str); 2] = [
+        (&["--device", "1,0,1"], "device 1 is named twice"),
+        (&["--backend", "cpu", "--device", "0"], "uses none"),
+    ];
+    for (arguments, mention) in cases {
+        let (code, (kind, message, place)) = refused(folder.path(), arguments);
+        assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", "--device"));
+        assert!(message.contains(mention), "{message}");
+    }
+}
+
+#[test]
+fn sectors_are_synthetic() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, (kind, message, place)) = refused(folder.path(), &["--sectors", "2"]);
+    assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", "--sectors"));
+    assert!(message.contains("--synthetic"), "{message}");
+    let (code, (kind, message, place)) =
+        refused(folder.path(), &["--synthetic", "1", "--sectors", "2", "--partition", "2"]);
+    assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", "--partition"));
+    assert!(message.contains("the proof has 2"), "{message}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Instant};
 use assignment::{NativeWitness, native_witness, reaper};
 use blstrs::Scalar;
 use circuits::{FilecoinCircuit, shape::CircuitName, synthetic::synthetic};
-use groth16::{Backend, ProveManyError, Prover, Shape, ToxicWaste};
+use groth16::{Backend, Fleet, ProveManyError, Prover, Shape, ToxicWaste, until_error};
 use r1cs::CompiledCircuit;
 use rand_core::{OsRng, RngCore};
 
@@ -21,7 +21,7 @@ use crate::{
     backend::{self, Choice, device_failure},
     cache,
     cli::Bench,
-    cmd::{Outcome, verify},
+    cmd::Outcome,
     console::Console,
     failure::{Failure, Kind},
     memory,
@@ -99,10 +99,10 @@ where
     }
     let waste = ToxicWaste::random(&mut OsRng);
     let prover = Prover::with_test_parameters(compiled.clone(), waste, choice.backend);
-    let prover = prover.map_err(|error| failure(&error))?.verify_proofs(false);
+    let fleet = Fleet::from(prover.map_err(|error| failure(&error))?);
     let mut stages = Vec::with_capacity(runs as usize);
     for run in 0..=runs {
-        let once = prove(&prover, partitions)?;
+        let once = prove(&fleet, partitions)?;
         if run > 0 {
             stages.push(once);
         }
@@ -121,22 +121,15 @@ where
 }
 
 /// From inputs in memory to verified proofs.
-fn prove<C: NativeWitness<Scalar>>(prover: &Prover, partitions: &[C]) -> Result<Stages, Failure> {
+fn prove<C: NativeWitness<Scalar>>(fleet: &Fleet, partitions: &[C]) -> Result<Stages, Failure> {
     let started = Instant::now();
-    let mut stages = Stages::default();
-    let mut proofs = Vec::with_capacity(partitions.len());
-    prover
-        .prove_many(partitions.iter().map(native_witness), &mut OsRng, |proved| {
-            stages.add(&proved.times);
-            proofs.push((proved.proof, proved.public_inputs));
-        })
-        .map_err(|error| match error {
-            ProveManyError::Prove { source, .. } => failure(&source),
-            ProveManyError::Witness { source, .. } => Failure::new(Kind::Internal, source),
-        })?;
-    let begun = Instant::now();
-    verify(prover.verifying_key(), &proofs)?;
-    stages.verify += begun.elapsed();
+    let batch = fleet.prove_all(partitions.iter().map(native_witness), &mut OsRng, until_error);
+    let mut stages = Stages { verify: batch.verify.unwrap_or_default(), ..Stages::default() };
+    let proved = batch.into_proofs().map_err(|error| match error {
+        ProveManyError::Prove { source, .. } => failure(&source),
+        ProveManyError::Witness { source, .. } => Failure::new(Kind::Internal, source),
+    })?;
+    proved.iter().for_each(|proved| stages.add(&proved.times));
     stages.total = started.elapsed();
     Ok(stages)
 }

@@ -30,8 +30,6 @@ use crate::{
     interrupt,
 };
 
-pub(crate) use verify::verify;
-
 /// What a command answers: done, a negative result that was already reported, or a failure.
 pub type Outcome = Result<Answer, Failure>;
 

@@ -9,14 +9,16 @@ use std::{
 
 use assignment::reaper;
 use blstrs::Scalar;
-use groth16::{Backend, Proof, ProveError, ProveManyError, Proved, Prover, StageTimes, VerifyingKey};
+use groth16::{
+    Backend, Fleet, Proof, ProveError, ProveManyError, Proved, StageTimes, VerificationError, VerifyingKey,
+    until_error,
+};
 use r1cs::{CheckError, CompiledCircuit};
 use rand_core::OsRng;
 
 use super::{
     Answer, Outcome, compile_failure,
     prove_report::{Report, Run},
-    verify,
 };
 use crate::{
     backend, cache,
@@ -36,9 +38,6 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     let meter = Meter::start();
     let started = Instant::now();
     backend::refuse_budgets(flags)?;
-    if flags.sectors != 1 {
-        return Err(Failure::unavailable("--sectors", "several sectors come with --synthetic"));
-    }
     let choice = backend::choose(flags.backend, &flags.device)?;
 
     // Whatever is wrong with the output or the input is said before anything expensive begins.
@@ -47,7 +46,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         parameters::check_targets(&targets)?;
     }
     let outputs = Outputs::create(&targets)?;
-    let partitions = source::load(&flags.source)?;
+    let partitions = source::load(&flags.source, flags.sectors)?;
     if let Some(path) = &flags.public {
         let derived: Vec<_> = partitions.iter().map(|partition| partition.public_inputs.clone()).collect();
         public_inputs::compare(&derived, &public_inputs::read(path)?)?;
@@ -63,16 +62,16 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     if chosen.kind == ParamsKind::Test {
         parameters::check_targets(&targets)?;
     }
-    let prover = prover(circuit.clone(), held, choice.backend, &mut chosen)?;
+    let fleet = fleet(&circuit, held, &choice.backends, &mut chosen)?.verify_proofs(!flags.no_verify);
     if let Some(path) = &flags.vk {
-        parameters::check_key(prover.key(), path)?;
+        parameters::check_key(fleet.key(), path)?;
     }
     console.say(format_args!("ready after {:.2} s", started.elapsed().as_secs_f64()));
 
     let mut runs = Vec::new();
     let mut proofs = Vec::new();
     for _ in 0..flags.repeat {
-        let (run, made) = prove_all(&prover, &partitions, !flags.no_verify)
+        let (run, made) = prove_all(&fleet, &partitions)
             .map_err(|failure| blame_parameters(failure, flags.params.is_some()))?;
         runs.push(run);
         proofs = made;
@@ -80,7 +79,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     reaper::flush();
 
     if !targets.is_empty() {
-        write(outputs, &proofs, prover.key())?;
+        write(outputs, &proofs, fleet.key())?;
     }
     let report = Report {
         flags,
@@ -92,7 +91,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         proofs: &proofs,
         verified: !flags.no_verify,
         peaks: meter.peaks(),
-        device_peak: prover.device_peak(),
+        device_peak: fleet.device_peak(),
     };
     report.print(console);
     console.result(&report.json());
@@ -109,64 +108,62 @@ fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, O
     Ok((Arc::new(circuit), (!from_file).then(|| started.elapsed())))
 }
 
-/// A prover with its parameters where it uses them. Proofs are verified together, not one by one.
-fn prover(
-    circuit: Arc<CompiledCircuit>,
+/// A prover on each device, with its parameters where it uses them.
+fn fleet(
+    circuit: &Arc<CompiledCircuit>,
     held: Held,
-    backend: Backend,
+    backends: &[Backend],
     chosen: &mut Chosen,
-) -> Result<Prover, Failure> {
-    let started = Instant::now();
-    let prover = match held {
-        Held::Host(parameters) => Prover::new(circuit, parameters, backend),
+) -> Result<Fleet, Failure> {
+    let fleet = match held {
+        Held::Host(parameters) => Fleet::with_parameters(circuit, &parameters, backends),
         Held::Trapdoor(waste) => {
+            let started = Instant::now();
             let _progress = Progress::start("making test parameters", None);
-            let prover = Prover::with_test_parameters(circuit, waste, backend);
+            let fleet = Fleet::with_test_parameters(circuit, waste, backends);
             chosen.setup = Some(started.elapsed());
-            prover
+            fleet
         }
     };
-    Ok(prover.map_err(|error| prove_failure(0, &error))?.verify_proofs(false))
+    fleet.map_err(|error| match error.prover() {
+        Some(error) => prove_failure("setup", error),
+        None => Failure::new(Kind::Internal, error),
+    })
 }
 
 /// That the witness satisfies the circuit: every relation by the native generators, every row by the matrices.
 fn check(circuit: &CompiledCircuit, partition: &Partition) -> Result<(), Failure> {
     let _progress = Progress::start("checking the input", None);
     let witness = partition.witness()?;
-    circuit.check(&witness).map_err(|error| check_failure(partition.k, &error))?;
+    circuit.check(&witness).map_err(|error| check_failure(&partition.place, &error))?;
     reaper::defer(witness);
     Ok(())
 }
 
 type ProofAndInputs = (Proof, Vec<Scalar>);
 
-/// All partitions once, from vanilla proofs to verified proofs.
-fn prove_all(
-    prover: &Prover,
-    partitions: &[Partition],
-    verified: bool,
-) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
+/// All partitions once, from vanilla proofs to verified proofs; the first failure ends it.
+fn prove_all(fleet: &Fleet, partitions: &[Partition]) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
     let progress = Progress::start("proving", Some(partitions.len() as u64));
     let started = Instant::now();
-    let mut stages = StageTimes::default();
-    let mut proofs = Vec::with_capacity(partitions.len());
     let witnesses = partitions.iter().map(Partition::witness);
-    let proved = |proved: Proved| {
-        stages.add(&proved.times);
-        proofs.push((proved.proof, proved.public_inputs));
+    let batch = fleet.prove_all(witnesses, &mut OsRng, |outcome| {
         progress.advance(1);
-    };
-    prover.prove_many(witnesses, &mut OsRng, proved).map_err(|error| match error {
+        until_error(outcome)
+    });
+    let mut stages = StageTimes { verify: batch.verify, ..StageTimes::default() };
+    let proved = batch.into_proofs().map_err(|error| match error {
         ProveManyError::Witness { source, .. } => source,
-        ProveManyError::Prove { index, source } => {
-            prove_failure(partitions.get(index).map_or(index, |partition| partition.k), &source)
-        }
+        ProveManyError::Prove { index, source } => match partitions.get(index) {
+            Some(partition) => prove_failure(&partition.place, &source),
+            None => prove_failure("a partition", &source),
+        },
     })?;
-    if verified {
-        let begun = Instant::now();
-        verify::verify(prover.verifying_key(), &proofs)?;
-        stages.verify = Some(begun.elapsed());
-    }
+    let of = |proved: Proved| {
+        stages.add(&proved.times);
+        (proved.proof, proved.public_inputs)
+    };
+    let proofs = proved.into_iter().map(of).collect();
     Ok((Run { stages, total: started.elapsed() }, proofs))
 }
 
@@ -197,23 +194,25 @@ fn write(mut outputs: Outputs, proofs: &[ProofAndInputs], key: &VerifyingKey) ->
     outputs.publish()
 }
 
-fn check_failure(k: usize, error: &CheckError) -> Failure {
+fn check_failure(place: &str, error: &CheckError) -> Failure {
     let kind = match error {
         CheckError::Unsatisfied { .. } => Kind::Unsatisfied,
         CheckError::Size(_) => Kind::Internal,
     };
-    Failure::new(kind, error).at(format_args!("partition {k}"))
+    Failure::new(kind, error).at(place)
 }
 
-fn prove_failure(k: usize, error: &ProveError) -> Failure {
-    if let Some(error) = error.device() {
-        return backend::device_failure(error);
+/// Which proof failed, or `setup`, and how.
+fn prove_failure(place: &str, error: &ProveError) -> Failure {
+    if let Some(of_device) = error.device() {
+        return Failure::new(backend::device_kind(of_device), error).at(place);
     }
     let kind = match error {
-        ProveError::Witness(error) => return check_failure(k, error),
+        ProveError::Witness(error) => return check_failure(place, error),
         ProveError::Parameters(_) | ProveError::Key(_) => Kind::Input,
+        ProveError::Verification(VerificationError::Sum { .. }) => Kind::Internal,
         ProveError::Verification(_) => Kind::Invalid,
         _ => Kind::Internal,
     };
-    Failure::new(kind, error).at(format_args!("partition {k}"))
+    Failure::new(kind, error).at(place)
 }

@@ -76,7 +76,7 @@ pub fn run(flags: &SynthOnly, console: Console) -> Outcome {
     let meter = Meter::start();
     let one = Source { partition: Some(flags.source.partition.unwrap_or(0)), ..flags.source.clone() };
     let partition =
-        source::load(&one)?.pop().ok_or_else(|| Failure::new(Kind::Internal, "no partition was read"))?;
+        source::load(&one, 1)?.pop().ok_or_else(|| Failure::new(Kind::Internal, "no partition was read"))?;
     let path = match flags.path {
         SynthesisPath::Classic => "classic",
         SynthesisPath::Packed => "packed",
@@ -134,7 +134,7 @@ fn classic(partition: &Partition) -> Result<(Iteration, Made), Failure> {
     let hint = hints::capacity(&partition.circuit.id()).is_some();
     let clock = Clock::start();
     let mut assignment = ProvingAssignment::<Scalar>::of(&partition.circuit)
-        .map_err(|error| Failure::new(Kind::Internal, error).at(format_args!("partition {}", partition.k)))?;
+        .map_err(|error| Failure::new(Kind::Internal, error).at(&partition.place))?;
     assignment.append_input_rows();
     let times = clock.times();
     let is_bit = |value: &&Scalar| **value == Scalar::ZERO || **value == Scalar::ONE;

@@ -71,7 +71,7 @@ fn proofs(bytes: &[u8]) -> Result<Vec<Proof>, (usize, ProofError)> {
 }
 
 /// Verifies one proof, or several together.
-pub fn verify(key: &PreparedVerifyingKey, batch: &[(Proof, Vec<blstrs::Scalar>)]) -> Result<(), Failure> {
+fn verify(key: &PreparedVerifyingKey, batch: &[(Proof, Vec<blstrs::Scalar>)]) -> Result<(), Failure> {
     let outcome = match batch {
         [(proof, inputs)] => {
             key.verify(proof, inputs).map_err(|source| BatchError::Proof { index: 0, source })
