@@ -5,6 +5,7 @@
 //! host wait. They come as [`DeviceSpan`]s on the host's time axis, and as `tracing` spans called `device`, level debug, target
 //! `gpu::clock`, whose fields `start_ns` and `end_ns` count from the [`epoch`].
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,7 @@ impl Recording<'_> {
         self.tape.lock().stage = name;
     }
 
-    /// Ends the recording. Waits only for spans that are not over.
+    /// Ends the recording. Waits only for spans that are not over. They come in the order in which they ended.
     ///
     /// # Errors
     /// Those of recording, and those of the work.
@@ -66,11 +67,11 @@ impl Recording<'_> {
         let at = |event: &Event| Ok(self.tape.base_at + event.since(&self.tape.base)?);
         let spans = marks.into_iter().map(|mark| {
             let Mark { stage, work, size, stream, .. } = mark;
-            let span = DeviceSpan { stage, work, size, stream, start: at(&mark.start)?, end: at(&mark.end)? };
-            span.trace(self.clock.idle.device().ordinal());
-            Ok(span)
+            Ok(DeviceSpan { stage, work, size, stream, start: at(&mark.start)?, end: at(&mark.end)? })
         });
-        let spans = spans.collect::<Result<_, Error>>()?;
+        let mut spans = spans.collect::<Result<Vec<_>, Error>>()?;
+        one_after_another(&mut spans);
+        spans.iter().for_each(|span| span.trace(self.clock.idle.device().ordinal()));
         failed.map_or(Ok(spans), Err)
     }
 
@@ -110,6 +111,17 @@ impl DeviceSpan {
         let (start_ns, end_ns) = (nanoseconds(self.start), nanoseconds(self.end));
         let Self { stage, work, size, stream, .. } = *self;
         tracing::debug_span!("device", work, size, stage, device, stream, start_ns, end_ns);
+    }
+}
+
+/// Puts spans in the order in which they ended. A stream does one thing after another: where several threads queued work on it, a span
+/// that seems to begin within another one waited for its end.
+fn one_after_another(spans: &mut [DeviceSpan]) {
+    spans.sort_by_key(|span| (span.end, span.start));
+    let mut ends = BTreeMap::new();
+    for span in spans {
+        let last = ends.insert(span.stream, span.end);
+        span.start = last.map_or(span.start, |last| span.start.max(last));
     }
 }
 
@@ -180,7 +192,7 @@ struct Mark {
 
 impl Stream {
     /// Marks the work queued until the guard is dropped, where the stream is recorded: what it is, and how much, in its own
-    /// unit. Events that fail make [`Recording::read`] fail, not the work.
+    /// unit. Spans of one stream do not nest. Events that fail make [`Recording::read`] fail, not the work.
     pub fn span(&self, work: &'static str, size: usize) -> Span<'_> {
         let tape = self.recorder().lock().clone();
         let open = tape.and_then(|(number, tape)| {
@@ -234,6 +246,15 @@ mod tests {
     fn span(start: u64, end: u64) -> DeviceSpan {
         let at = |milliseconds| epoch() + Duration::from_millis(milliseconds);
         DeviceSpan { stage: "", work: "", size: 0, stream: 0, start: at(start), end: at(end) }
+    }
+
+    #[test]
+    fn spans_of_one_stream_follow_one_another() {
+        // The second was queued by another thread between the events of the first.
+        let mut spans = [span(0, 10), span(1, 4), span(12, 13), DeviceSpan { stream: 1, ..span(2, 9) }];
+        one_after_another(&mut spans);
+        let other = DeviceSpan { stream: 1, ..span(2, 9) };
+        assert_eq!(spans, [span(1, 4), other, span(4, 10), span(12, 13)]);
     }
 
     #[test]

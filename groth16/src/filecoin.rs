@@ -211,7 +211,10 @@ impl FilecoinProver {
         flow: impl FnMut(&Outcome<NativeWitnessError<WitnessError>>) -> ControlFlow<()>,
     ) -> Result<Vec<Result<Proved, FilecoinError>>, FilecoinError> {
         let circuits = FilecoinCircuit::all(self.name, partitions)?;
-        let witnesses = circuits.into_iter().map(|circuit| native_witness(&circuit));
+        let witnesses = circuits.into_iter().enumerate().map(|(partition, circuit)| {
+            let _span = tracing::info_span!("witness", partition).entered();
+            native_witness(&circuit)
+        });
         let batch = self.fleet.prove_all(witnesses, rng, flow);
         let error = |error| match error {
             ProveManyError::Witness { index, source } => {

@@ -121,10 +121,9 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
         let (sender, made) = sync_channel(0);
         scope.spawn(move || {
             let mut witnesses = witnesses;
-            for index in 0_usize.. {
+            loop {
                 let start = Instant::now();
-                let made = tracing::info_span!("witness", index).in_scope(|| witnesses.next());
-                let Some(witness) = made else { return };
+                let Some(witness) = witnesses.next() else { return };
                 // When the last worker has gone, so has the queue.
                 if sender.send((witness, start.elapsed())).is_err() {
                     return;

@@ -79,7 +79,6 @@ pub fn refuse_budgets(flags: &cli::Prove) -> Result<(), Failure> {
     let unavailable = [
         ("--device-memory", flags.device_memory.is_some(), "parameters are not streamed yet"),
         ("--host-memory", flags.host_memory.is_some(), "parameters are not streamed yet"),
-        ("--timeline", flags.timeline.is_some(), "traces are not implemented yet"),
     ];
     match unavailable.into_iter().find(|(_, given, _)| *given) {
         Some((flag, _, why)) => Err(Failure::unavailable(flag, why)),

@@ -13,7 +13,7 @@ use tracing_subscriber::{
     EnvFilter, Layer, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt,
 };
 
-use crate::{failure::Failure, progress};
+use crate::{failure::Failure, progress, timeline};
 
 /// Why the machine-readable result was not written. A closed pipe is the reader's choice.
 static LOST: OnceLock<Failure> = OnceLock::new();
@@ -80,15 +80,22 @@ impl Console {
         self.result(&serde_json::json!({ "error": failure }));
     }
 
-    /// Sends `tracing` events to standard error, warnings and errors unless `RUST_LOG` says otherwise.
-    pub fn install_logging(&self) {
+    /// Sends `tracing` events to standard error, warnings and errors unless `RUST_LOG` says otherwise; and spans to a timeline, if
+    /// there is to be one.
+    pub fn install_logging(&self, timeline: Option<&Path>) -> Result<(), Failure> {
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
         let lines = tracing_subscriber::fmt::layer()
             .with_ansi(io::stderr().is_terminal())
             .with_writer(|| LogLine)
             .with_filter(filter);
         let stages = progress::StageLayer.with_filter(LevelFilter::INFO);
-        let _ = tracing_subscriber::registry().with(lines).with(stages).try_init();
+        let timeline = timeline.map(timeline::begin).transpose();
+        let (timeline, failure) = match timeline {
+            Ok(timeline) => (timeline, Ok(())),
+            Err(failure) => (None, Err(failure)),
+        };
+        let _ = tracing_subscriber::registry().with(lines).with(stages).with(timeline).try_init();
+        failure
     }
 }
 

@@ -16,6 +16,7 @@ mod progress;
 mod public_inputs;
 mod size;
 mod source;
+mod timeline;
 
 use std::process::ExitCode;
 

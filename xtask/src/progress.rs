@@ -11,7 +11,10 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tracing::{Subscriber, span};
+use tracing::{
+    Subscriber,
+    span::{self, EnteredSpan},
+};
 use tracing_subscriber::{
     Layer,
     layer::Context,
@@ -37,8 +40,9 @@ pub fn suspended<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// One piece of work under way; its bar goes when this is dropped.
+/// One phase of a command under way; its bar goes when this is dropped. In a timeline it is a span.
 pub struct Progress {
+    _span: EnteredSpan,
     bar: ProgressBar,
     reveal: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -46,9 +50,10 @@ pub struct Progress {
 impl Progress {
     /// Work of `total` equal parts, or of an unknown number of them.
     pub fn start(label: &str, total: Option<u64>) -> Self {
+        let _span = tracing::debug_span!("phase", label).entered();
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if !io::stderr().is_terminal() {
-            return Self { bar, reveal: None };
+            return Self { _span, bar, reveal: None };
         }
         let template = match total {
             Some(_) => "{prefix} [{bar:30}] {pos}/{len} {elapsed} {msg}",
@@ -67,7 +72,7 @@ impl Progress {
                 hidden.enable_steady_tick(Duration::from_millis(200));
             }
         });
-        Self { bar, reveal: Some((done, thread)) }
+        Self { _span, bar, reveal: Some((done, thread)) }
     }
 
     /// `parts` more of the total are done.

@@ -37,6 +37,7 @@ pub struct Partition {
 impl Partition {
     /// The packed witness by the circuit's own generators, whose public inputs are those of the vanilla proof.
     pub fn witness(&self) -> Result<PackedWitness<Scalar>, Failure> {
+        let _span = tracing::info_span!("witness", partition = self.k).entered();
         let witness = native_witness(&self.circuit).map_err(|error| match &error {
             NativeWitnessError::Circuit(error) => witness_failure(&self.place, error),
             NativeWitnessError::UnitShape { .. } => Failure::new(Kind::Internal, &error),

@@ -27,7 +27,7 @@ use crate::{
     cli::{Cli, Command},
     console::{self, Console},
     failure::{Failure, Kind},
-    interrupt,
+    interrupt, timeline,
 };
 
 /// What a command answers: done, a negative result that was already reported, or a failure.
@@ -50,11 +50,19 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => return refuse(&error, arguments.iter().any(|argument| argument == "--json")),
     };
     let console = Console::new(cli.json);
-    console.install_logging();
+    let timeline = match &cli.command {
+        Command::Prove(flags) => prove::timeline(flags),
+        _ => Ok(None),
+    };
+    let ready = timeline.and_then(|path| console.install_logging(path));
     interrupt::install(console);
     // A panic is a fault of ours; its message is on standard error already, and `--json` still gets its object.
-    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(cli.command, console)))
+    let outcome = catch_unwind(AssertUnwindSafe(|| ready.and_then(|()| dispatch(cli.command, console))))
         .unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "a fault of this program, described above")));
+    // A run that failed leaves what was recorded until then.
+    if let Err(failure) = timeline::publish() {
+        tracing::warn!(%failure, "the timeline was not written");
+    }
     // Whoever asked for an object and got none must not read success from the exit code.
     let outcome = outcome.and_then(|answer| console::lost().map_or(Ok(answer), |lost| Err(lost.clone())));
     match outcome {

@@ -31,6 +31,7 @@ use crate::{
     progress::Progress,
     public_inputs,
     source::{self, Partition},
+    timeline,
 };
 
 /// Reads, checks, proves, verifies and reports; files are written last.
@@ -81,6 +82,7 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     if !targets.is_empty() {
         write(outputs, &proofs, fleet.key())?;
     }
+    timeline::publish()?;
     let report = Report {
         flags,
         circuit: &circuit,
@@ -173,6 +175,17 @@ fn blame_parameters(failure: Failure, given: bool) -> Failure {
     match (failure.kind, given) {
         (Kind::Invalid, true) => failure.at("--params"),
         _ => failure,
+    }
+}
+
+/// Where the timeline goes, if there is to be one: none of the other output files.
+pub fn timeline(flags: &Prove) -> Result<Option<&Path>, Failure> {
+    match flags.timeline.as_deref() {
+        Some(path) if targets(flags.out.as_deref())?.iter().any(|target| target == path) => {
+            let message = format_args!("{} is to be written by --out too", path.display());
+            Err(Failure::new(Kind::Usage, message).at("--timeline"))
+        }
+        path => Ok(path),
     }
 }
 
