@@ -112,7 +112,7 @@ impl Pool {
         let in_use = self.reserve(bytes)?;
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
-            _ => self.0.device.select().and_then(|()| ffi::allocate(self.0.handle, stream.handle(), bytes)),
+            _ => self.obtain(bytes, stream),
         };
         match allocated {
             Ok(Some(address)) => {
@@ -129,6 +129,20 @@ impl Pool {
                 Err(error)
             }
         }
+    }
+
+    /// Memory from the cache or the driver, if there is any. The cache may have enough of it, but in pieces: then it goes back to the
+    /// driver, which takes a tenth of a second, and the device is asked once more.
+    fn obtain(&self, bytes: u64, stream: &Stream) -> Result<Option<Handle>, Error> {
+        self.0.device.select()?;
+        let allocate = || ffi::allocate(self.0.handle, stream.handle(), bytes);
+        if let Some(address) = allocate()? {
+            return Ok(Some(address));
+        }
+        self.trim(0)?;
+        let address = allocate()?;
+        tracing::debug!(bytes, found = address.is_some(), "device memory was in pieces");
+        Ok(address)
     }
 
     /// A buffer with a copy of the slice; waits for the copy.

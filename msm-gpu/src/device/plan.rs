@@ -35,6 +35,8 @@ pub(crate) const MAX_INDEX: u64 = 1 << 31;
 const HEAVY: u64 = 8192;
 /// Points up to this many are sorted in one go over all windows.
 pub(crate) const MERGED_BELOW: usize = 1 << 22;
+/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 80 GB for all windows of 2^27 points.
+const MOST_ENTRIES: u64 = 1 << 29;
 /// Shorter chunks than half of this save no memory beside the scratch of the additions, and take ages.
 const SHORTEST_CHUNK: u64 = 1 << 16;
 /// Jacobian points that the kernels leave for each window, and for a sum of points.
@@ -300,6 +302,9 @@ impl Search<'_> {
             if layout.entries > MAX_INDEX || layout.slots()[4] > MAX_INDEX || chunk > MAX_INDEX {
                 continue;
             }
+            if layout.entries > MOST_ENTRIES && pass > 1 {
+                continue;
+            }
             let bytes = layout.bytes() + streamed + task.sums_bytes(windows, parts);
             self.least = Some(self.least.map_or(bytes, |least| least.min(bytes)));
             if bytes > task.budget {
@@ -400,9 +405,12 @@ mod tests {
     }
 
     #[test]
-    fn a_large_budget_takes_all_windows_at_once_and_a_small_one_splits_them_before_the_points() {
-        let plan = Plan::new(&task(1 << 26, 120 * GIB), &sort_bytes).expect("fits");
+    fn a_large_budget_takes_many_windows_at_once_and_a_small_one_splits_them_before_the_points() {
+        let plan = Plan::new(&task(1 << 25, 120 * GIB), &sort_bytes).expect("fits");
         assert_eq!((plan.windows.count, plan.pass, plan.chunks.len()), (12, 12, 1));
+        let plan = Plan::new(&task(1 << 27, 120 * GIB), &sort_bytes).expect("fits");
+        assert_eq!((plan.pass, plan.chunks.len()), (4, 1));
+        assert!(plan.bytes < 60 * GIB);
         let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes).expect("fits");
         assert_eq!(plan.chunks.len(), 1);
         assert!(plan.pass < 12);
