@@ -35,6 +35,7 @@ GPU_CARRY_2(subc, "subc.u32")
 GPU_CARRY_2(mul_lo, "mul.lo.u32")
 GPU_CARRY_2(mul_hi, "mul.hi.u32")
 GPU_CARRY_3(mad_lo_cc, "mad.lo.cc.u32")
+GPU_CARRY_3(madc_lo, "madc.lo.u32")
 GPU_CARRY_3(madc_lo_cc, "madc.lo.cc.u32")
 GPU_CARRY_3(madc_hi_cc, "madc.hi.cc.u32")
 GPU_CARRY_3(madc_hi, "madc.hi.u32")
@@ -71,6 +72,7 @@ inline uint32_t subc(uint32_t a, uint32_t b) { return a - b - flag(); }
 inline uint32_t mul_lo(uint32_t a, uint32_t b) { return static_cast<uint32_t>(lo(a, b)); }
 inline uint32_t mul_hi(uint32_t a, uint32_t b) { return static_cast<uint32_t>(hi(a, b)); }
 inline uint32_t mad_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return out(lo(a, b) + c); }
+inline uint32_t madc_lo(uint32_t a, uint32_t b, uint32_t c) { return static_cast<uint32_t>(lo(a, b)) + c + flag(); }
 inline uint32_t madc_lo_cc(uint32_t a, uint32_t b, uint32_t c) { return out(lo(a, b) + c + flag()); }
 inline uint32_t madc_hi_cc(uint32_t a, uint32_t b, uint32_t c) { return out(hi(a, b) + c + flag()); }
 inline uint32_t madc_hi(uint32_t a, uint32_t b, uint32_t c) { return static_cast<uint32_t>(hi(a, b)) + c + flag(); }

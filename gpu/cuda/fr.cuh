@@ -24,6 +24,12 @@ struct alignas(16) Fr {
         return words[i];
     }
 
+    /// Word i of c = 2^192 - r''.
+    GPU_HD static constexpr uint32_t fold(int i) {
+        constexpr uint32_t words[6] = {0x0001a401u, 0xac425bfdu, 0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
+        return words[i];
+    }
+
     GPU_HD static Fr zero() { return Fr{{0, 0, 0, 0, 0, 0, 0, 0}}; }
 
     /// 1 in Montgomery form: 2^256 mod r.
@@ -137,12 +143,6 @@ struct alignas(16) Fr {
         for (int i = 1; i < 7; i++) s.v[i] = carry::addc_cc(v[i], mask & modulus(i));
         s.v[7] = carry::addc(v[7], mask & modulus(7));
         return s;
-    }
-
-    /// Word i of c = 2^192 - r''.
-    GPU_HD static constexpr uint32_t fold(int i) {
-        constexpr uint32_t words[6] = {0x0001a401u, 0xac425bfdu, 0xf65e27fau, 0xccc627f7u, 0xd66282b7u, 0x8c1258acu};
-        return words[i];
     }
 
     /// Adds a·b, then folds the lowest word away as the head of this file says; returns that word.

@@ -85,6 +85,22 @@ proptest! {
         prop_assert_eq!(fr(Op::Reduce, difference, q), limbs(x.0 - y.0));
     }
 
+    /// The second factor is below 2r, as sums and differences are that were not reduced.
+    #[test]
+    fn known_factors_match(a in any256(), b in any256(), c in any256(), unreduced in any::<bool>()) {
+        let (w, x, y) = (element(a), element(b), element(c));
+        let factor = w.montgomery_limbs();
+        let mut x = x.montgomery_limbs();
+        if unreduced {
+            x = fr(Op::AddLazy, x, y.montgomery_limbs());
+        }
+        let expected = w.0 * element(x).0;
+        prop_assert_eq!(fr(Op::MulFactor, factor, x), limbs(expected));
+        let lazy = fr(Op::MulFactorLazy, factor, x);
+        prop_assert_eq!(element(lazy).0, expected);
+        prop_assert!([[0; 4], R].contains(&minus(lazy, limbs(expected))));
+    }
+
     #[test]
     fn canonical_form_round_trips(a in any256()) {
         let x = element(a);
@@ -103,6 +119,19 @@ proptest! {
     fn powers_match(a in any256(), exponent in any::<u64>()) {
         let x = element(a);
         prop_assert_eq!(fr_pow(&x, exponent), limbs(x.0.pow_vartime([exponent])));
+    }
+}
+
+/// The largest second factor, 2r - 1, and factors at both ends.
+#[test]
+fn known_factors_at_the_ends() {
+    let last = fr(Op::AddLazy, minus(R, [1, 0, 0, 0]), R);
+    for w in [Scalar::ZERO, Scalar::ONE, -Scalar::ONE, Scalar::ROOT_OF_UNITY] {
+        assert_eq!(fr(Op::MulFactor, limbs(w), last), limbs(w * element(last).0));
+        // In Montgomery form the factor 1/2^256 is the integer 1, and -1/2^256 is r - 1.
+        for v in [[1, 0, 0, 0], minus(R, [1, 0, 0, 0])] {
+            assert_eq!(fr(Op::MulFactor, v, last), limbs(element(v).0 * element(last).0));
+        }
     }
 }
 

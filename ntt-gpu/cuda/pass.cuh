@@ -12,7 +12,7 @@ enum ntt_load : uint32_t {
     LOAD_PLAIN = 0,
     /// Times the element of `factor` at the same position.
     LOAD_PRODUCT = 1,
-    /// Times table[position] = g^rev(position).
+    /// Times g^rev(position).
     LOAD_COSET = 2,
 };
 
@@ -21,7 +21,7 @@ enum ntt_store : uint32_t {
     STORE_PLAIN = 0,
     /// Times `scale`.
     STORE_SCALED = 1,
-    /// Times `scale` and table[position]^-1.
+    /// Times `scale` and g^-rev(position).
     STORE_COSET = 2,
     /// minuend[position]·scale_minuend - element·scale.
     STORE_DIFFERENCE = 3,
@@ -33,7 +33,7 @@ struct ntt_pass {
     const Fr* factor;
     const Fr* minuend;
     Fr* to;
-    const Fr* table;
+    const FrFactor* table;
     uint64_t tiles;
     uint32_t log_size;
     uint32_t above;
@@ -45,7 +45,7 @@ struct ntt_pass {
     uint32_t store;
     uint32_t bottom_up;
     uint32_t inverse;
-    /// log2 of the entries of `table` before its -1: log_size, or one less.
+    /// log2 of the entries of `table` before its -1.
     uint32_t log_table;
     /// Whether the bit-reversed side, the input of a bottom-up first pass or the output of a top-down last one, stands in
     /// natural order. `from` and `to` are then different.
@@ -104,19 +104,20 @@ static __device__ __forceinline__ uint32_t reversed_side(const ntt_pass& pass, b
     return reversed && pass.reorder && pass.log_size > 0 ? __brev(position) >> (32 - pass.log_size) : position;
 }
 
-static __device__ __forceinline__ Table<false> pass_table(const ntt_pass& pass) { return {pass.table, 1u << pass.log_table}; }
+static __device__ __forceinline__ Table<false> pass_table(const ntt_pass& pass) { return {pass.table, pass.log_table}; }
 
 static __device__ __forceinline__ Fr pass_load(const ntt_pass& pass, uint32_t position) {
     const uint32_t at = reversed_side(pass, pass.bottom_up, position);
     const Fr x = pass.from[at];
     if (pass.load == LOAD_PLAIN) return x;
-    return multiply(pass.load == LOAD_PRODUCT ? pass.factor[at] : pass_table(pass).get<false>(position), x);
+    if (pass.load == LOAD_PRODUCT) return multiply(pass.factor[at], x);
+    return pass_table(pass).get<false>(position).times<Code::CALLED>(x);
 }
 
 static __device__ __forceinline__ void pass_store(const ntt_pass& pass, uint32_t position, Fr x) {
     const uint32_t at = reversed_side(pass, !pass.bottom_up, position);
     // The table has -g^-rev(position).
-    if (pass.store == STORE_COSET) x = Fr::neg(multiply(pass_table(pass).get<true>(position), x));
+    if (pass.store == STORE_COSET) x = Fr::neg(pass_table(pass).get<true>(position).times<Code::CALLED>(x));
     if (pass.store != STORE_PLAIN) x = multiply(pass.scale, x);
     if (pass.store == STORE_DIFFERENCE) x = multiply(pass.scale_minuend, pass.minuend[at]) - x;
     pass.to[at] = x;
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(PASS_MAX_THREADS, PASS_BLOCKS_PER_MULTIPROCESS
     const auto position = [&](uint32_t row) { return origin + (row << log_inner); };
     const auto index = [&](uint32_t row) { return (row << log_columns) + column; };
 
-    const Table<WHOLE> table{pass.table, 1u << pass.log_table};
+    const Table<WHOLE> table{pass.table, pass.log_table};
     const uint32_t last = (pass.layers - 1) / 3 * 3;
     uint32_t top = BOTTOM_UP ? last : 0;
     Place place(pass, top, base, lane);

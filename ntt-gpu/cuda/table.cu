@@ -1,32 +1,34 @@
 // The table of twiddles, and the bit-reversal permutation.
-#include "fr.cuh"
+#include "fr_factor.cuh"
 #include "status.cuh"
 
 /// table[2^k + j] = table[j]·step, for j < 2^k.
-static __global__ void ntt_double_kernel(Fr* table, uint32_t half, const __grid_constant__ Fr step) {
+static __global__ void ntt_double_kernel(FrFactor* table, uint32_t half, const __grid_constant__ Fr step) {
     const uint32_t j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (j < half) table[half + j] = step * table[j];
+    if (j < half) table[half + j] = FrFactor::of(table[j] * step);
 }
 
-/// The first entry, 1, and behind the table -1 and `next`.
-static __global__ void ntt_ends_kernel(Fr* table, uint32_t length, const __grid_constant__ Fr next) {
-    table[0] = Fr::one();
-    table[length] = Fr::neg(Fr::one());
-    table[length + 1] = next;
-}
+static __global__ void ntt_set_kernel(FrFactor* entry, const __grid_constant__ Fr w) { *entry = FrFactor::of(w); }
 
-/// table[j] = g^rev(j) for j < 2^log_size, table[2^log_size] = -1 and table[2^log_size + 1] = steps[log_size]; steps[k] = g^rev(2^k),
+/// table[j] = g^rev(j) for j < 2^log_size, then -1, then g^rev(h·2^log_size) for 0 < h < 2^(count - log_size); steps[k] = g^rev(2^k),
 /// in host memory.
-extern "C" gpu_status ntt_fill_table(void* table_pointer, uint32_t log_size, const Fr* steps, void* stream_pointer) {
+extern "C" gpu_status ntt_fill_table(void* table_pointer, uint32_t log_size, const Fr* steps, uint32_t count, void* stream_pointer) {
     const cudaStream_t stream = static_cast<cudaStream_t>(stream_pointer);
-    Fr* table = static_cast<Fr*>(table_pointer);
-    ntt_ends_kernel<<<1, 1, 0, stream>>>(table, 1u << log_size, steps[log_size]);
-    GPU_TRY_LAUNCH("ntt_ends_kernel");
-    for (uint32_t k = 0; k < log_size; k++) {
-        const uint32_t half = 1u << k, threads = 256;
-        ntt_double_kernel<<<(half + threads - 1) / threads, threads, 0, stream>>>(table, half, steps[k]);
+    FrFactor* table = static_cast<FrFactor*>(table_pointer);
+    // The factors behind are a table of their own, whose first entry, 1, then makes room for -1.
+    FrFactor* beyond = table + (1ull << log_size);
+    for (FrFactor* part : {table, beyond}) {
+        ntt_set_kernel<<<1, 1, 0, stream>>>(part, Fr::one());
+        GPU_TRY_LAUNCH("ntt_set_kernel");
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        FrFactor* part = k < log_size ? table : beyond;
+        const uint32_t half = 1u << (k < log_size ? k : k - log_size), threads = 256;
+        ntt_double_kernel<<<(half + threads - 1) / threads, threads, 0, stream>>>(part, half, steps[k]);
         GPU_TRY_LAUNCH("ntt_double_kernel");
     }
+    ntt_set_kernel<<<1, 1, 0, stream>>>(beyond, Fr::neg(Fr::one()));
+    GPU_TRY_LAUNCH("ntt_set_kernel");
     return gpu_ok();
 }
 

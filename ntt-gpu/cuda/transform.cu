@@ -15,11 +15,11 @@ static gpu_status launch(const ntt_pass& pass, cudaStream_t stream) {
 
 template <bool BOTTOM_UP, bool INVERSE>
 static gpu_status choose(const ntt_pass& pass, cudaStream_t stream) {
-    // The last layer has the blocks [n/2, n) on the coset, and [0, n/2) on the domain.
-    const bool has_last_layer = pass.above + pass.layers == pass.log_size;
-    if (pass.coset && has_last_layer && pass.log_table < pass.log_size) return launch<BOTTOM_UP, INVERSE, false, false>(pass, stream);
-    if (pass.coset || pass.above > 0) return launch<BOTTOM_UP, INVERSE, false, true>(pass, stream);
-    return launch<BOTTOM_UP, INVERSE, true, true>(pass, stream);
+    const bool from_zero = pass.above == 0 && pass.coset == 0;
+    // The last layer of the pass has the blocks below 2^(above + layers - 1) on the domain, and as many behind them on the coset.
+    const bool whole = pass.above + pass.layers + pass.coset <= pass.log_table + 1;
+    if (from_zero) return whole ? launch<BOTTOM_UP, INVERSE, true, true>(pass, stream) : launch<BOTTOM_UP, INVERSE, true, false>(pass, stream);
+    return whole ? launch<BOTTOM_UP, INVERSE, false, true>(pass, stream) : launch<BOTTOM_UP, INVERSE, false, false>(pass, stream);
 }
 
 /// Runs one pass. `pass->log_size >= 3`, `3 <= pass->layers <= 9`, `layers - 3 <= log_threads <= log_size - 3`.
@@ -40,7 +40,7 @@ static __global__ void ntt_tiny_kernel(const __grid_constant__ ntt_pass pass) {
         const uint32_t layer = pass.bottom_up ? pass.log_size - 1 - step : step;
         const uint32_t half = size >> (layer + 1);
         for (uint32_t block = 0; block < (1u << layer); block++) {
-            const Fr z = table.get<INVERSE>((pass.coset << layer) + block);
+            const Twiddle<false> z = table.get<INVERSE>((pass.coset << layer) + block);
             for (uint32_t i = 0; i < half; i++) {
                 Fr &u = x[2 * half * block + i], &v = x[2 * half * block + half + i];
                 if (pass.bottom_up) join<INVERSE, Code::CALLED>(u, v, z);

@@ -32,6 +32,23 @@ struct Pass {
     scale_minuend: Element,
 }
 
+/// A twiddle as multiplications take it, `FrFactor` of `fr_factor.cuh`: the canonical integer and its quotient by r.
+pub(crate) type Twiddle = [Fr; 2];
+
+/// log2 of the entries of a domain's table and of the parts of which it has one; the others' factors, and -1, stand behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TableShape {
+    pub(crate) log_entries: u32,
+    pub(crate) log_parts: u32,
+}
+
+impl TableShape {
+    /// In [`Twiddle`]s.
+    pub(crate) fn length(self) -> usize {
+        (1 << self.log_entries) + (1 << self.log_parts)
+    }
+}
+
 /// `Fr` of `fr.cuh` is aligned to 16 bytes.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
@@ -43,9 +60,9 @@ mod raw {
     gpu::entry_points! {
         fn ntt_run_pass(pass: *const Pass, stream: *mut c_void);
         fn ntt_run_tiny(pass: *const Pass, stream: *mut c_void);
-        fn ntt_fill_table(table: *mut c_void, log_size: u32, steps: *const Element, stream: *mut c_void);
+        fn ntt_fill_table(table: *mut c_void, log_size: u32, steps: *const Element, count: u32, stream: *mut c_void);
         fn ntt_reverse(data: *mut c_void, log_size: u32, stream: *mut c_void);
-        fn ntt_multiply_chain(data: *mut c_void, length: u64, steps: u32, stream: *mut c_void);
+        fn ntt_multiply_chain(data: *mut c_void, length: u64, steps: u32, known: bool, stream: *mut c_void);
         fn ntt_fill_products(data: *mut c_void, factors: *const c_void, log_size: u32, low_bits: u32, stream: *mut c_void);
     }
 }
@@ -56,7 +73,7 @@ pub(crate) enum Load<'a> {
     Plain,
     /// Multiplied by another vector.
     Product(&'a Read<'a, Fr>),
-    /// Multiplied by the table: `g^rev(position)`.
+    /// Multiplied by `g^rev(position)`.
     Coset,
 }
 
@@ -107,7 +124,7 @@ pub(crate) fn run_pass(
     store: Store<'_>,
     from: Option<&Read<'_, Fr>>,
     to: &Write<'_, Fr>,
-    table: &Read<'_, Fr>,
+    (table, shape): (&Read<'_, Twiddle>, TableShape),
 ) -> Result<(), Error> {
     let size = 1_usize << layers.log_size;
     let tiny = layers.log_size < 3;
@@ -127,8 +144,7 @@ pub(crate) fn run_pass(
         store: 0,
         bottom_up: layers.bottom_up.into(),
         inverse: layers.inverse.into(),
-        // Two elements stand behind the entries.
-        log_table: table.len().saturating_sub(2).max(1).ilog2(),
+        log_table: shape.log_entries,
         reorder: layers.reorder.into(),
         scale: Element(Fr::zeroed()),
         scale_minuend: Element(Fr::zeroed()),
@@ -159,13 +175,10 @@ pub(crate) fn run_pass(
             return Err(Error::Length { what, expected: size as u64, got: got as u64 });
         }
     }
-    let needed = (size / 2).max(1) as u64 + 2;
-    if (table.len() as u64) < needed {
-        return Err(Error::Length {
-            what: "the table of twiddles",
-            expected: needed,
-            got: table.len() as u64,
-        });
+    expect_table(shape, table.len())?;
+    if shape.log_entries + shape.log_parts != layers.log_size {
+        let (expected, got) = (1 << layers.log_size, 1 << (shape.log_entries + shape.log_parts));
+        return Err(Error::Length { what: "the twiddles", expected, got });
     }
     if layers.reorder && pass.from == pass.to.cast_const() {
         return Err(Error::Length { what: "buffers that a pass reorders between", expected: 2, got: 1 });
@@ -182,17 +195,27 @@ pub(crate) fn run_pass(
     unsafe { raw::ntt_run_pass(&pass, raw_stream) }.into_result()
 }
 
-/// Queues filling a table: entry `j < 2^k` becomes `g^rev(j)`, where `steps[i] = g^rev(2^i)` for `i` up to `k`, and behind these
-/// stand -1 and `steps[k]`.
-pub(crate) fn fill_table(stream: &Stream, table: &Write<'_, Fr>, steps: &[Fr]) -> Result<(), Error> {
-    let log_size = steps.len().saturating_sub(1) as u32;
-    let expected = (1_u64 << log_size) + 2;
-    if steps.is_empty() || table.len() as u64 != expected {
-        return Err(Error::Length { what: "the table of twiddles", expected, got: table.len() as u64 });
+/// Queues filling a table of this shape with `g^rev(j)`, where `steps[i] = g^rev(2^i)` for each bit `i` of `j`.
+pub(crate) fn fill_table(
+    stream: &Stream,
+    table: &Write<'_, Twiddle>,
+    shape: TableShape,
+    steps: &[Fr],
+) -> Result<(), Error> {
+    expect_table(shape, table.len())?;
+    let (expected, got) = (u64::from(shape.log_entries + shape.log_parts), steps.len() as u64);
+    if expected != got {
+        return Err(Error::Length { what: "the steps of a table of twiddles", expected, got });
     }
     let steps: Vec<Element> = steps.iter().copied().map(Element).collect();
-    // SAFETY: the table is live and of this length; the steps are read before the call returns.
-    unsafe { raw::ntt_fill_table(table.pointer(), log_size, steps.as_ptr(), stream.raw()?) }.into_result()
+    let (log_size, count, raw_stream) = (shape.log_entries, steps.len() as u32, stream.raw()?);
+    // SAFETY: the table is live and of this shape; the steps are read before the call returns.
+    unsafe { raw::ntt_fill_table(table.pointer(), log_size, steps.as_ptr(), count, raw_stream) }.into_result()
+}
+
+fn expect_table(shape: TableShape, got: usize) -> Result<(), Error> {
+    let (expected, got) = (shape.length() as u64, got as u64);
+    if expected == got { Ok(()) } else { Err(Error::Length { what: "the table of twiddles", expected, got }) }
 }
 
 /// Queues the bit-reversal permutation of a whole buffer.
@@ -203,11 +226,16 @@ pub(crate) fn reverse(stream: &Stream, data: &Write<'_, Fr>, log_size: u32) -> R
     unsafe { raw::ntt_reverse(data.pointer(), log_size, stream.raw()?) }.into_result()
 }
 
-/// Queues `steps` dependent multiplications for each element.
-pub(crate) fn multiply_chain(stream: &Stream, data: &Write<'_, Fr>, steps: u32) -> Result<(), Error> {
+/// Queues `steps` dependent multiplications for each element, by itself as it was, as a known factor or as any.
+pub(crate) fn multiply_chain(
+    stream: &Stream,
+    data: &Write<'_, Fr>,
+    steps: u32,
+    known: bool,
+) -> Result<(), Error> {
     let length = (data.len() / 256 * 256) as u64;
     // SAFETY: the kernel touches whole blocks of 256 elements within the buffer.
-    unsafe { raw::ntt_multiply_chain(data.pointer(), length, steps, stream.raw()?) }.into_result()
+    unsafe { raw::ntt_multiply_chain(data.pointer(), length, steps, known, stream.raw()?) }.into_result()
 }
 
 /// Queues filling a buffer with products of two of `factors`.

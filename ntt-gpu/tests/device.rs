@@ -267,7 +267,9 @@ fn bench_device() {
     let Some(mut setup) = setup("bench_device") else { return };
     let pool = Pool::new(&setup._device, Budget::WholeDevice).unwrap();
     let device = &setup._device;
-    println!("{}", device::bench::multiply(device, &pool, &mut setup.rng).unwrap());
+    for line in device::bench::multiply(device, &pool, &mut setup.rng).unwrap() {
+        println!("{line}");
+    }
     for log_size in [12, 16, 18, 20, 22, 24, 26, 27] {
         for line in device::bench::transforms(device, &pool, log_size, &mut setup.rng).unwrap() {
             println!("{line}");

@@ -25,6 +25,10 @@ pub enum FrOperation {
     SubLazy = 7,
     /// a + b, not reduced.
     AddLazy = 8,
+    /// a·b/2^256 with a as a known factor, for b below 2r.
+    MulFactor = 9,
+    /// The same, or r more.
+    MulFactorLazy = 10,
 }
 
 unsafe extern "C" {

@@ -2,23 +2,27 @@
 
 use gpu::{Fr, Pool};
 
+use crate::ffi::{TableShape, Twiddle};
 use crate::{Domain, Order};
 
 /// Device memory against speed; the results are the same.
+///
+/// A twiddle takes twice an element's bytes: beside itself it has a quotient, which makes multiplications by it cheaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Memory {
     /// As much as makes the transforms fastest: `n` twiddles, and a fourth vector in a quotient from natural order.
     #[default]
     Ample,
-    /// As little as they can do with: `n/2` twiddles, and three vectors in any quotient. The last layer of a transform over the coset
-    /// takes a multiplication more for each twiddle, and a quotient from natural order first permutes `a` and `b` in place.
+    /// As little as they can do with: `n/4` twiddles, and three vectors in any quotient. The lowest layer of a transform takes a
+    /// second multiplication for half of the twiddles, the two lowest of one over the coset for each; and a quotient from
+    /// natural order first permutes `a` and `b` in place.
     Tight,
 }
 
 impl Memory {
     /// Bytes that an [`Ntt`](super::Ntt) of this domain holds.
     pub fn twiddle_bytes(self, domain: Domain) -> u64 {
-        Pool::bytes_for::<Fr>(self.table_length(domain))
+        Pool::bytes_for::<Twiddle>(self.table_shape(domain).length())
     }
 
     /// Bytes of the vectors of a [`quotient`](super::Ntt::quotient) at its peak, `a` and `b` included, when these come in order `O`.
@@ -27,17 +31,12 @@ impl Memory {
         Pool::bytes_for::<Fr>(domain.size()).saturating_mul(vectors)
     }
 
-    /// log2 of the twiddles.
-    pub(super) fn log_twiddles(self, domain: Domain) -> u32 {
-        match self {
-            Self::Ample => domain.log_size(),
-            Self::Tight => domain.log_size().saturating_sub(1),
-        }
-    }
-
-    /// Elements of the table: the twiddles, -1, and the factor between the table and what would follow it.
-    pub(super) fn table_length(self, domain: Domain) -> usize {
-        (1 << self.log_twiddles(domain)) + 2
+    pub(super) fn table_shape(self, domain: Domain) -> TableShape {
+        let log_parts = match self {
+            Self::Ample => 0,
+            Self::Tight => domain.log_size().min(2),
+        };
+        TableShape { log_entries: domain.log_size() - log_parts, log_parts }
     }
 
     /// Whether a change of order takes place within the vector, not on the way to another one.
@@ -55,7 +54,7 @@ mod tests {
     fn bytes_at_the_size_of_a_porep_partition() {
         let domain = Domain::new(27).unwrap();
         let vector = 32 << 27;
-        assert_eq!(Memory::Ample.twiddle_bytes(domain), vector + 512);
+        assert_eq!(Memory::Ample.twiddle_bytes(domain), 2 * vector + 512);
         assert_eq!(Memory::Tight.twiddle_bytes(domain), vector / 2 + 512);
         assert_eq!(Memory::Ample.quotient_bytes::<Natural>(domain), 4 * vector);
         assert_eq!(Memory::Ample.quotient_bytes::<BitReversed>(domain), 3 * vector);

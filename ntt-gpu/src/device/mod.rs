@@ -17,7 +17,7 @@ use blstrs::Scalar;
 use ff::Field;
 use gpu::{DeviceBuffer, Fr, Pool, Stream};
 
-use crate::ffi::{self, Layers, Load, Store};
+use crate::ffi::{self, Layers, Load, Store, Twiddle};
 use crate::poly::reverse;
 use crate::{Basis, Coefficients, CosetEvaluations, Domain, Error, Evaluations, Order};
 
@@ -29,7 +29,7 @@ pub use polynomial::Polynomial;
 pub struct Ntt {
     domain: Domain,
     memory: Memory,
-    table: DeviceBuffer<Fr>,
+    table: DeviceBuffer<Twiddle>,
     size_inverse: Scalar,
 }
 
@@ -47,13 +47,14 @@ impl Ntt {
         if domain.log_size() > Self::MAX_LOG_SIZE {
             return Err(Error::DeviceDomain { log_size: domain.log_size(), limit: Self::MAX_LOG_SIZE });
         }
-        let mut table = pool.allocate(memory.table_length(domain), stream)?;
+        let shape = memory.table_shape(domain);
+        let mut table = pool.allocate(shape.length(), stream)?;
         // rev over log2 n bits; g is a primitive 2n-th root of unity. The domain exists up to 2^31.
         let bits = domain.log_size();
         let generator = domain.coset_generator()?;
         let step = |k: u32| Fr(generator.pow_vartime([reverse(1 << k, bits) as u64]));
-        let steps: Vec<Fr> = (0..=memory.log_twiddles(domain)).map(step).collect();
-        ffi::fill_table(stream, &table.write(stream)?, &steps)?;
+        let steps: Vec<Fr> = (0..bits).map(step).collect();
+        ffi::fill_table(stream, &table.write(stream)?, shape, &steps)?;
         Ok(Self { domain, memory, table, size_inverse: domain.size_inverse() })
     }
 
@@ -221,7 +222,7 @@ impl Ntt {
         from: Option<&DeviceBuffer<Fr>>,
         to: &mut DeviceBuffer<Fr>,
     ) -> Result<(), Error> {
-        let table = self.table.read(stream)?;
+        let (table, shape) = (self.table.read(stream)?, self.memory.table_shape(self.domain));
         let source = from.map(|from| from.read(stream)).transpose()?;
         let target = to.write(stream)?;
         let log_size = self.domain.log_size();
@@ -247,7 +248,7 @@ impl Ntt {
             let load = if first { transform.load } else { Load::Plain };
             let store = if last { transform.store } else { Store::Plain };
             let source = if index == range.start { source.as_ref() } else { None };
-            ffi::run_pass(stream, &layers, load, store, source, &target, &table)?;
+            ffi::run_pass(stream, &layers, load, store, source, &target, (&table, shape))?;
         }
         Ok(())
     }

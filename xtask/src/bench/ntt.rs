@@ -25,8 +25,9 @@ const SIZES: std::ops::RangeInclusive<u32> = 16..=27;
 pub fn run(flags: &Bench, console: Console) -> Outcome {
     let (device, pool) = open_device()?;
     let mut table = Table::new("ntt", "G mul/s", &device, flags.svg.as_deref(), console)?;
-    let multiply = bench::multiply(&device, &pool, &mut OsRng).map_err(failure)?;
-    table.push(Row { by_size: false, ..row(&multiply) });
+    for multiply in bench::multiply(&device, &pool, &mut OsRng).map_err(failure)? {
+        table.push(Row { by_size: false, ..row(&multiply) });
+    }
     for log_n in flags.sizes(SIZES) {
         for line in bench::transforms(&device, &pool, log_n, &mut OsRng).map_err(failure)? {
             table.push(row(&line));
