@@ -7,7 +7,8 @@ static gpu_status launch(const ntt_pass& pass, cudaStream_t stream) {
     const uint32_t threads = 1u << pass.log_threads;
     const size_t shared_bytes = 8 * sizeof(Fr) * threads;
     const auto kernel = ntt_pass_kernel<BOTTOM_UP, INVERSE, FROM_ZERO, WHOLE>;
-    GPU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
+    // More would need an attribute of the kernel, which is the same for all threads that launch it.
+    static_assert(8 * sizeof(Fr) * PASS_MAX_THREADS <= 48 << 10);
     kernel<<<static_cast<uint32_t>(pass.tiles), threads, shared_bytes, stream>>>(pass);
     GPU_TRY_LAUNCH("ntt_pass_kernel");
     return gpu_ok();
