@@ -109,7 +109,7 @@ impl Pool {
             }
             None => {}
         }
-        let in_use = self.reserve(bytes)?;
+        let in_use = self.claim(bytes)?;
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
             _ => self.obtain(bytes, stream),
@@ -152,6 +152,24 @@ impl Pool {
         Ok(buffer)
     }
 
+    /// Takes memory for buffers of so many bytes in all from the driver now, beside those that are in use. A pool otherwise grows when it
+    /// has to, at the expense of the work that comes first.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when the budget or the device has less.
+    pub fn reserve(&self, bytes: u64, stream: &Stream) -> Result<(), Error> {
+        if bytes > self.available() {
+            return Err(self.exhausted(bytes));
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
+        match self.obtain(bytes, stream)? {
+            Some(address) => ffi::free(address, stream.handle()),
+            None => Err(self.exhausted(bytes)),
+        }
+    }
+
     /// Hands cached memory beyond `keep` bytes back to the driver, after waiting for the device.
     pub fn trim(&self, keep: u64) -> Result<(), Error> {
         self.0.device.synchronize()?;
@@ -159,7 +177,7 @@ impl Pool {
     }
 
     /// Counts the bytes as in use; answers how many are then.
-    fn reserve(&self, bytes: u64) -> Result<u64, Error> {
+    fn claim(&self, bytes: u64) -> Result<u64, Error> {
         let within = |used: u64| used.checked_add(bytes).filter(|&total| total <= self.0.limit);
         match self.0.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
             Ok(before) => Ok(before + bytes),

@@ -89,10 +89,12 @@ impl DeviceMsm {
             return Ok(C::Projective::identity());
         }
         let streamed = bases.streamed_bytes() + scalars.streamed_bytes();
-        let plan = self.plan::<C>(n, n, 0, streamed)?;
-        let mut run = Run::<C>::new(self, &plan)?;
-        let mut base_feed = Feed::bases(bases, &plan.chunks, self)?;
-        let mut scalar_feed = Feed::scalars(scalars, &plan.chunks, self)?;
+        let (plan, (mut run, mut base_feed, mut scalar_feed)) =
+            self.fitting::<C, _>((n, n, 0), streamed, |plan| {
+                let run = Run::<C>::new(self, plan)?;
+                let base_feed = Feed::bases(bases, &plan.chunks, self)?;
+                Ok((run, base_feed, Feed::scalars(scalars, &plan.chunks, self)?))
+            })?;
         for (number, range) in plan.chunks.iter().enumerate() {
             let (points, origin, coming_bases) = base_feed.turn(range, &self.work)?;
             let (words, at, coming_scalars) = scalar_feed.turn(range, &self.work)?;
@@ -131,11 +133,14 @@ impl DeviceMsm {
         // The dense scalars are few, or were packed by someone who has room for them: they travel at once.
         let all_scalars = 0..scalars.len();
         let mut dense_feed = Feed::scalars(scalars, std::slice::from_ref(&all_scalars), self)?;
-        let plan = self.plan::<C>(bases.len(), dense, ones, bases.streamed_bytes())?;
-        let (ones_at, dense_at) = selection.bounds(&plan.chunks, self)?;
-        let mut run = Run::<C>::new(self, &plan)?;
-        run.expect_sums(&ones_at)?;
-        let mut base_feed = Feed::bases(bases, &plan.chunks, self)?;
+        let counts = (bases.len(), dense, ones);
+        let (plan, (mut run, mut base_feed, ones_at, dense_at)) =
+            self.fitting::<C, _>(counts, bases.streamed_bytes(), |plan| {
+                let (ones_at, dense_at) = selection.bounds(&plan.chunks, self)?;
+                let mut run = Run::<C>::new(self, plan)?;
+                run.expect_sums(&ones_at)?;
+                Ok((run, Feed::bases(bases, &plan.chunks, self)?, ones_at, dense_at))
+            })?;
         let (words, ..) = dense_feed.turn(&all_scalars, &self.work)?;
         let list_ones = selection.ones.read(&self.work)?;
         let list_bases = selection.dense_bases.read(&self.work)?;
@@ -167,12 +172,33 @@ impl DeviceMsm {
         run.finish(&plan)
     }
 
+    /// The fastest plan whose memory can be had, and what `prepare` makes of it. Memory that the budget allows may be taken by
+    /// others, or be in pieces: then a smaller plan does.
+    fn fitting<C: DeviceCurve, R>(
+        &self,
+        counts: (usize, usize, usize),
+        streamed_bytes: u64,
+        prepare: impl Fn(&Plan) -> Result<R, Error>,
+    ) -> Result<(Plan, R), Error> {
+        let mut plan = self.plan::<C>(counts, streamed_bytes, self.pool.available())?;
+        loop {
+            match prepare(&plan) {
+                Ok(prepared) => return Ok((plan, prepared)),
+                Err(Error::Device(error @ gpu::Error::OutOfMemory { .. })) => {
+                    let smaller = self.plan::<C>(counts, streamed_bytes, plan.bytes / 4 * 3);
+                    plan = smaller.map_err(|_| error)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The fastest plan for so many bases, of which so many have a dense scalar and so many are added once.
     fn plan<C: DeviceCurve>(
         &self,
-        bases: usize,
-        dense: usize,
-        ones: usize,
+        (bases, dense, ones): (usize, usize, usize),
         streamed_bytes: u64,
+        budget: u64,
     ) -> Result<Plan, Error> {
         let task = Task {
             shape: ffi::shape::<C>()?,
@@ -181,7 +207,7 @@ impl DeviceMsm {
             dense: dense as u64,
             ones: ones as u64,
             streamed_bytes,
-            budget: self.pool.available(),
+            budget,
         };
         // The question needs a current device.
         self.work.raw()?;
