@@ -60,28 +60,31 @@ pub fn native_witness<F: PrimeField, C: NativeWitness<F>>(
     // In parallel because the first touch of fresh memory, not the zeros, is what costs.
     dense.par_extend(rayon::iter::repeat_n(F::ZERO, rest * counts.dense));
 
-    let mut windows = Vec::with_capacity(rest);
+    let mut packers = Vec::with_capacity(rest);
     let mut tail = &mut dense[filled..];
     for _ in 0..rest {
         let (window, later) = std::mem::take(&mut tail).split_at_mut(counts.dense);
-        windows.push(window);
+        packers.push(Packer::into_window(counts, window));
         tail = later;
     }
-    let packed: Vec<_> = windows
-        .into_par_iter()
+    let at_once = circuit.units_at_once().max(1);
+    let made: Vec<_> = packers
+        .par_chunks_mut(at_once)
         .enumerate()
         .with_max_len(1)
-        .map(|(i, window)| {
-            let unit = done + i;
-            let mut packer = Packer::into_window(counts, window);
-            circuit.unit_witness(&context, unit, &mut packer).map_err(NativeWitnessError::Circuit)?;
-            match packer.counts() {
-                got if got != counts => Err(NativeWitnessError::UnitShape { unit, expected: counts, got }),
-                _ => Ok(packer.into_packed()),
+        .map(|(chunk, packers)| {
+            let start = done + chunk * at_once;
+            circuit.units_witness(&context, start, packers).map_err(NativeWitnessError::Circuit)?;
+            let mut shapes = packers.iter().map(Packer::counts).zip(start..);
+            match shapes.find(|(got, _)| *got != counts) {
+                Some((got, unit)) => Err(NativeWitnessError::UnitShape { unit, expected: counts, got }),
+                None => Ok(()),
             }
         })
         .collect();
-    let packed = first.into_iter().map(Ok).chain(packed).collect::<Result<Vec<_>, _>>()?;
+    made.into_iter().collect::<Result<(), _>>()?;
+    let rest = packers.into_iter().map(Packer::into_packed);
+    let packed: Vec<_> = first.into_iter().chain(rest).collect();
 
     let mut inputs = Vec::with_capacity(1 + prefix_counts.inputs + counts.inputs * units);
     inputs.push(F::ONE);

@@ -69,6 +69,23 @@ pub trait NativeWitness<F: PrimeField>: StructuredCircuit<F> {
         unit: usize,
         sink: &mut S,
     ) -> Result<(), Self::Error>;
+
+    /// How many copies [`units_witness`](Self::units_witness) takes best at once.
+    fn units_at_once(&self) -> usize {
+        1
+    }
+
+    /// Pushes the values of the copies from `first` on, one copy into each sink: for generators that make several copies in less
+    /// time than one after another. Of several failing copies the error is the first one's.
+    fn units_witness<S: WitnessSink<F>>(
+        &self,
+        context: &Self::Context,
+        first: usize,
+        sinks: &mut [S],
+    ) -> Result<(), Self::Error> {
+        let mut units = sinks.iter_mut().enumerate();
+        units.try_for_each(|(i, sink)| self.unit_witness(context, first + i, sink))
+    }
 }
 
 /// A structured circuit as a plain `bellpepper_core::Circuit`.

@@ -168,4 +168,29 @@ impl NativeWitness<Scalar> for FilecoinCircuit {
             _ => Err(WitnessError::Missing { unit }),
         }
     }
+
+    fn units_at_once(&self) -> usize {
+        match self {
+            Self::Porep(circuit) => circuit.units_at_once(),
+            Self::Post(circuit) => circuit.units_at_once(),
+            Self::Update(circuit) => circuit.units_at_once(),
+        }
+    }
+
+    fn units_witness<S: WitnessSink<Scalar>>(
+        &self,
+        context: &FilecoinContext,
+        first: usize,
+        sinks: &mut [S],
+    ) -> Result<(), WitnessError> {
+        match (self, context) {
+            (Self::Porep(circuit), FilecoinContext::Nothing) => circuit.units_witness(&(), first, sinks),
+            (Self::Post(circuit), FilecoinContext::Nothing) => circuit.units_witness(&(), first, sinks),
+            (Self::Update(circuit), FilecoinContext::Update(context)) => {
+                circuit.units_witness(context, first, sinks)
+            }
+            // The context of another circuit.
+            _ => Err(WitnessError::Missing { unit: first }),
+        }
+    }
 }

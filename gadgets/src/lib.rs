@@ -22,9 +22,9 @@
 //! # Variables of a blank circuit
 //! A gadget runs without values: allocations then fail with
 //! [`AssignmentMissing`](bellpepper_core::SynthesisError::AssignmentMissing) only if the constraint system asks for them.
-#![forbid(unsafe_code)]
 
 pub mod boolean;
+mod ffi;
 pub mod merkle;
 pub mod multieq;
 pub mod num;

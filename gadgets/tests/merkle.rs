@@ -103,6 +103,25 @@ proptest! {
         }
     }
 
+    /// Side by side as one by one.
+    #[test]
+    fn several_are_each(leaf in scalar(), seed: u64, count in 0usize..11) {
+        for shape in [poseidon(4, 1, 8, 2), poseidon(8, 2, 8, 2), poseidon(8, 0, 0, 0), sha256(1)] {
+            let leaves: Vec<Scalar> = (0..count as u64).map(|i| leaf + Scalar::from(i)).collect();
+            let index = |i: u64| seed.wrapping_mul(i | 1) % shape.leaves();
+            let paths: Vec<_> = (0..count as u64).map(|i| path(&shape, index(i), seed ^ i)).collect();
+            let paths: Vec<&[PathElement]> = paths.iter().map(Vec::as_slice).collect();
+            let mut sinks: Vec<RecordingSink> = (0..count).map(|_| RecordingSink::default()).collect();
+            let openings = inclusion_witness_each(&mut sinks, &shape, &leaves, &paths).unwrap();
+            prop_assert_eq!(openings.len(), count);
+            for ((sink, opening), (leaf, path)) in sinks.iter().zip(openings).zip(leaves.iter().zip(paths)) {
+                let mut expected = RecordingSink::default();
+                prop_assert_eq!(inclusion_witness(&mut expected, &shape, *leaf, path), Ok(opening));
+                prop_assert_eq!((&sink.aux, &sink.inputs), (&expected.aux, &expected.inputs));
+            }
+        }
+    }
+
     #[test]
     fn a_wrong_root_leaf_or_position_is_unsatisfied(leaf in scalar(), seed in 1u64.., wrong in 0..3) {
         let shape = poseidon(8, 1, 2, 0);
@@ -156,6 +175,10 @@ fn wrong_paths_are_named() {
         let mut sink = RecordingSink::default();
         assert_eq!(inclusion_witness(&mut sink, &shape, Scalar::ONE, &path), Err(error));
         assert!(sink.aux.is_empty());
+        let mut sinks = [(); 2].map(|()| RecordingSink::default());
+        let each = inclusion_witness_each(&mut sinks, &shape, &[Scalar::ONE; 2], &[&good, &path]);
+        assert_eq!(each, Err(error));
+        assert!(sinks.iter().all(|sink| sink.aux.is_empty()));
         error
     };
     assert_eq!(changed(&|path| drop(path.pop())), PathError::Levels { expected: 3, got: 2 });

@@ -7,7 +7,7 @@ use bellpepper_core::test_cs::TestConstraintSystem;
 use blstrs::Scalar;
 use common::*;
 use ff::{Field, PrimeField};
-use gadgets::poseidon::{Constants, WrongPreimage, hash, hash_value, hash_witness};
+use gadgets::poseidon::{Constants, WrongPreimage, hash, hash_value, hash_witness, hash_witness_each};
 use proptest::prelude::*;
 
 fn instances() -> [&'static Constants; 5] {
@@ -94,6 +94,10 @@ fn other_lengths_are_refused() {
             let preimage = vec![Scalar::ONE; length];
             let expected = WrongPreimage { expected: constants.arity(), got: length };
             assert_eq!(hash_value(&preimage, constants), Err(expected));
+            let right = vec![Scalar::ONE; constants.arity()];
+            let mut sinks = [(); 2].map(|()| RecordingSink::default());
+            assert_eq!(hash_witness_each(&mut sinks, &[&right, &preimage], constants), Err(expected));
+            assert!(sinks.iter().all(|sink| sink.aux.is_empty()));
             let preimage = nums(&mut cs, "input", &preimage);
             assert!(hash(&mut cs, &preimage, constants).is_err());
         }
@@ -114,5 +118,22 @@ proptest! {
         );
         prop_assert_eq!(classic.get_value(), Some(native));
         prop_assert_eq!(hash_value(preimage, constants).unwrap(), native);
+    }
+
+    /// Together as one by one, with any number of lanes to spare.
+    #[test]
+    fn several_are_each(instance in 0usize..5, count in 0usize..18, elements in scalars(18 * 11)) {
+        let constants = instances()[instance];
+        let preimages: Vec<&[Scalar]> =
+            elements.chunks(constants.arity()).take(count).collect();
+        let count = preimages.len();
+        let mut sinks: Vec<RecordingSink> = (0..count).map(|_| RecordingSink::default()).collect();
+        let hashes = hash_witness_each(&mut sinks, &preimages, constants).unwrap();
+        prop_assert_eq!(hashes.len(), count);
+        for ((sink, preimage), hash) in sinks.iter().zip(preimages).zip(hashes) {
+            let mut expected = RecordingSink::default();
+            prop_assert_eq!(hash_witness(&mut expected, preimage, constants).unwrap(), hash);
+            prop_assert_eq!(&sink.aux, &expected.aux);
+        }
     }
 }

@@ -10,7 +10,7 @@ use bellpepper_core::ConstraintSystem;
 use blstrs::Scalar;
 use common::{bit, nums};
 use ff::Field;
-use gadgets::poseidon::{Constants, hash, hash_value, hash_witness};
+use gadgets::poseidon::{Constants, hash, hash_value, hash_witness, hash_witness_each};
 use gadgets::sha256::{Message, sha256, sha256_witness};
 
 /// Microseconds for one of `units` units, the median of nine runs.
@@ -108,6 +108,15 @@ fn timing() {
                 let mut packer = Packer::<Scalar>::with_capacity(counts);
                 black_box(hash_witness(&mut packer, black_box(&preimage), constants).unwrap());
                 black_box(&packer);
+            });
+        });
+        time(&format!("poseidon {arity} native, packed witness, eight at a time"), 96, || {
+            (0..12).for_each(|_| {
+                let mut packers = [(); 8].map(|()| Packer::<Scalar>::with_capacity(counts));
+                black_box(
+                    hash_witness_each(&mut packers, black_box(&[&preimage[..]; 8]), constants).unwrap(),
+                );
+                black_box(&packers);
             });
         });
         time(&format!("poseidon {arity} classic, proving assignment"), 5, || {

@@ -10,6 +10,7 @@ mod shape;
 
 pub use circuit::{Root, hash_node, inclusion, inclusion_of_bits};
 pub use native::{
-    Opening, hash_node_value, hash_node_witness, inclusion_of_bits_witness, inclusion_witness, opening,
+    Opening, hash_node_value, hash_node_witness, inclusion_of_bits_witness, inclusion_witness,
+    inclusion_witness_each, opening,
 };
 pub use shape::{NodeHasher, PathElement, PathError, Shape, ShapeError};

@@ -38,14 +38,64 @@ pub fn inclusion_witness(
 ) -> Result<Opening, PathError> {
     let hasher = shape.hasher();
     let opening = climb(shape, leaf, path, |node, element| {
-        sink.bits(element.index as u64, bits(element.siblings.len() + 1) as u32);
-        sink.elements(&element.siblings);
+        push_position(sink, element);
         insert_and_hash(sink, hasher, node, element)
     })?;
+    push_index(sink, shape, &opening);
+    Ok(opening)
+}
+
+/// [`inclusion_witness`] of several leaves, each into its own sink: paths go up side by side, so that a Poseidon tree's nodes
+/// are made [several at a time](poseidon::hash_witness_each).
+///
+/// # Errors
+/// That of the first path that does not fit the shape, with nothing pushed.
+pub fn inclusion_witness_each<S: WitnessSink<Scalar>>(
+    sinks: &mut [S],
+    shape: &Shape,
+    leaves: &[Scalar],
+    paths: &[&[PathElement]],
+) -> Result<Vec<Opening>, PathError> {
+    paths.iter().try_for_each(|path| shape.check(path))?;
+    if shape.hasher() != NodeHasher::Poseidon {
+        let each = sinks.iter_mut().zip(leaves).zip(paths);
+        return each.map(|((sink, leaf), path)| inclusion_witness(sink, shape, *leaf, path)).collect();
+    }
+    let mut nodes = leaves.to_vec();
+    for (level, arity) in shape.level_arities().enumerate() {
+        let unsupported = PathError::Siblings { level, expected: arity - 1, got: arity - 1 };
+        let constants = poseidon::Constants::merkle(arity).ok_or(unsupported)?;
+        let mut children = Vec::with_capacity(nodes.len());
+        for ((sink, node), path) in sinks.iter_mut().zip(nodes).zip(paths) {
+            let element = &path[level];
+            push_position(sink, element);
+            let inserted = insert_witness(sink, node, element.index, &element.siblings);
+            children.push(inserted.map_err(|_| unsupported)?);
+        }
+        let children: Vec<&[Scalar]> = children.iter().map(Vec::as_slice).collect();
+        nodes = poseidon::hash_witness_each(sinks, &children, constants).map_err(|_| unsupported)?;
+    }
+    let each = sinks.iter_mut().zip(nodes).zip(paths);
+    Ok(each
+        .map(|((sink, root), path)| {
+            let opening = Opening { root, index: leaf_index(path) };
+            push_index(sink, shape, &opening);
+            opening
+        })
+        .collect())
+}
+
+/// The bits of a node's position, and its siblings.
+fn push_position(sink: &mut impl WitnessSink<Scalar>, element: &PathElement) {
+    sink.bits(element.index as u64, bits(element.siblings.len() + 1) as u32);
+    sink.elements(&element.siblings);
+}
+
+/// The leaf's index, which is a public input unless the tree is its leaf.
+fn push_index(sink: &mut impl WitnessSink<Scalar>, shape: &Shape, opening: &Opening) {
     if shape.index_bits() > 0 {
         sink.input(Scalar::from(opening.index));
     }
-    Ok(opening)
 }
 
 /// The values of [`inclusion_of_bits`](super::inclusion_of_bits), whose bits and siblings are variables already.
@@ -107,13 +157,18 @@ fn climb(
     mut step: impl FnMut(Scalar, &PathElement) -> Option<Scalar>,
 ) -> Result<Opening, PathError> {
     shape.check(path)?;
-    let (mut node, mut index, mut shift) = (leaf, 0, 0);
+    let mut node = leaf;
     for (level, element) in path.iter().enumerate() {
-        let children = element.siblings.len() + 1;
-        let unsupported = PathError::Siblings { level, expected: children - 1, got: children - 1 };
+        let siblings = element.siblings.len();
+        let unsupported = PathError::Siblings { level, expected: siblings, got: siblings };
         node = step(node, element).ok_or(unsupported)?;
-        index |= (element.index as u64) << shift;
-        shift += bits(children);
     }
-    Ok(Opening { root: node, index })
+    Ok(Opening { root: node, index: leaf_index(path) })
+}
+
+/// The index of the leaf of a path: the lowest level has the lowest bits.
+fn leaf_index(path: &[PathElement]) -> u64 {
+    path.iter()
+        .rev()
+        .fold(0, |index, element| index << bits(element.siblings.len() + 1) | element.index as u64)
 }

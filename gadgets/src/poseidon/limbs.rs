@@ -14,6 +14,41 @@ pub(super) fn limbs(scalar: &Scalar) -> Limbs {
     blst_fr::from(*scalar).l
 }
 
+/// Limbs of 52 bits, as the vector unit takes them.
+pub(crate) type LimbsOf52 = [i64; 5];
+
+const MASK_OF_52: i64 = (1 << 52) - 1;
+
+/// The modulus in limbs of 52 bits.
+pub(crate) const MODULUS_OF_52: LimbsOf52 = cut(&MODULUS);
+
+/// A scalar's representation in limbs of 52 bits.
+pub(crate) fn limbs_of_52(scalar: &Scalar) -> LimbsOf52 {
+    cut(&limbs(scalar))
+}
+
+const fn cut(w: &Limbs) -> LimbsOf52 {
+    [
+        w[0] as i64 & MASK_OF_52,
+        (w[0] >> 52 | w[1] << 12) as i64 & MASK_OF_52,
+        (w[1] >> 40 | w[2] << 24) as i64 & MASK_OF_52,
+        (w[2] >> 28 | w[3] << 36) as i64 & MASK_OF_52,
+        (w[3] >> 16) as i64,
+    ]
+}
+
+/// Sixteen times a scalar's representation, not reduced.
+pub(super) fn sixteenfold_of_52(scalar: &Scalar) -> LimbsOf52 {
+    let w = limbs(scalar);
+    [
+        (w[0] << 4) as i64 & MASK_OF_52,
+        (w[0] >> 48 | w[1] << 16) as i64 & MASK_OF_52,
+        (w[1] >> 36 | w[2] << 28) as i64 & MASK_OF_52,
+        (w[2] >> 24 | w[3] << 40) as i64 & MASK_OF_52,
+        (w[3] >> 12) as i64,
+    ]
+}
+
 /// The scalar with the given limbs.
 pub(super) fn scalar(limbs: Limbs) -> Scalar {
     Scalar::from(blst_fr { l: limbs })

@@ -13,4 +13,6 @@ mod tables;
 
 pub use circuit::hash;
 pub use constants::Constants;
-pub use native::{WrongPreimage, hash_value, hash_witness};
+pub(crate) use limbs::{LimbsOf52, MODULUS_OF_52, limbs_of_52};
+pub use native::{AT_ONCE, WrongPreimage, hash_value, hash_witness, hash_witness_each};
+pub(crate) use tables::VectorTables;
