@@ -5,6 +5,8 @@ use group::prime::PrimeCurveAffine;
 use msm_gpu::{Curve, G1, G2};
 use thiserror::Error;
 
+use crate::{Parameters, Section};
+
 /// The first byte's flag bits: compressed, infinity, the greater of two `y`.
 const FLAGS: u8 = 0xe0;
 const COMPRESSED: u8 = 0x80;
@@ -44,16 +46,24 @@ pub(crate) trait Encoding: Curve {
     /// Bytes of an uncompressed point; half of it compressed.
     const BYTES: usize;
     fn write_uncompressed(point: &Self::Affine, out: &mut [u8]);
+    /// The points of a query that is in this group.
+    fn section(parameters: &Parameters, query: Section) -> &[Self::Affine];
     /// Canonical and on the curve, or nothing. `bytes` are [`BYTES`](Self::BYTES), or half if compressed.
     fn parse(bytes: &[u8], compressed: bool) -> Option<Self::Affine>;
 }
 
 macro_rules! encoding {
-    ($curve:ident, $affine:ident, $bytes:expr) => {
+    ($curve:ident, $affine:ident, $bytes:expr, $($query:pat => $points:ident),*) => {
         impl Encoding for $curve {
             const BYTES: usize = $bytes;
             fn write_uncompressed(point: &$affine, out: &mut [u8]) {
                 out.copy_from_slice(&point.to_uncompressed());
+            }
+            fn section(parameters: &Parameters, query: Section) -> &[$affine] {
+                match query {
+                    $($query => &parameters.$points,)*
+                    _ => &[],
+                }
             }
             fn parse(bytes: &[u8], compressed: bool) -> Option<$affine> {
                 // blst's decoding checks that coordinates are canonical and the point is on the curve.
@@ -66,8 +76,11 @@ macro_rules! encoding {
         }
     };
 }
-encoding!(G1, G1Affine, 96);
-encoding!(G2, G2Affine, 192);
+encoding!(
+    G1, G1Affine, 96,
+    Section::H => h, Section::L => l, Section::A => a, Section::BG1 => b_g1
+);
+encoding!(G2, G2Affine, 192, Section::BG2 => b_g2);
 
 /// Reads a point that is canonical, on the curve and not at infinity; the subgroup is not checked.
 pub(crate) fn decode<C: Encoding>(bytes: &[u8], compressed: bool) -> Result<C::Affine, PointError> {

@@ -20,14 +20,12 @@ mod raw {
             base: *const Element,
             scale: *const Element,
             count: u64,
-            length: u64,
             stream: *mut c_void,
         );
         fn groth16_combine(
             a: *const c_void,
             b: *const c_void,
             c: *const c_void,
-            first: u64,
             out: *mut c_void,
             count: u64,
             of_a: *const Element,
@@ -37,7 +35,6 @@ mod raw {
         );
         fn groth16_gather(
             from: *const c_void,
-            first: u64,
             density: *const c_void,
             rank: *const c_void,
             out: *mut c_void,
@@ -48,57 +45,51 @@ mod raw {
     }
 }
 
-/// Queues `out[i] = scale·base^i` for `i` below `count`, then zeros.
+/// Queues `out[i] = scale·base^i`.
 pub(crate) fn powers(
     stream: &Stream,
     out: &Write<'_, Fr>,
     base: &Scalar,
     scale: &Scalar,
-    count: usize,
 ) -> Result<(), Error> {
     let (base, scale) = (Element(Fr(*base)), Element(Fr(*scale)));
-    let (to, length) = (out.pointer(), out.len() as u64);
+    let (to, count) = (out.pointer(), out.len() as u64);
     // SAFETY: a live buffer in use on this stream, and its length; the elements are read during the call.
-    unsafe { raw::groth16_powers(to, &base, &scale, count as u64, length, stream.raw()?) }.into_result()
+    unsafe { raw::groth16_powers(to, &base, &scale, count, stream.raw()?) }.into_result()
 }
 
-/// Queues `out[i] = scale·(of_a·a[first + i] + of_b·b[first + i] + c[first + i])`.
+/// Queues `out[i] = scale·(of_a·a[i] + of_b·b[i] + c[i])`.
 pub(crate) fn combine(
     stream: &Stream,
     columns: [&Read<'_, Fr>; 3],
-    first: usize,
     [of_a, of_b, scale]: [&Scalar; 3],
     out: &Write<'_, Fr>,
 ) -> Result<(), Error> {
     let shortest = columns.iter().map(|column| column.len()).min().unwrap_or(0);
-    expect_at_least("columns", first + out.len(), shortest)?;
+    expect_at_least("columns", out.len(), shortest)?;
     let [a, b, c] = columns.map(Read::pointer);
     let [of_a, of_b, scale] = [of_a, of_b, scale].map(|value| Element(Fr(*value)));
-    let (first, count, to) = (first as u64, out.len() as u64, out.pointer());
-    let queue = stream.raw()?;
+    let (count, to, queue) = (out.len() as u64, out.pointer(), stream.raw()?);
     // SAFETY: live buffers in use on this stream, of lengths checked above; the elements are read during the call.
-    unsafe { raw::groth16_combine(a, b, c, first, to, count, &of_a, &of_b, &scale, queue) }.into_result()
+    unsafe { raw::groth16_combine(a, b, c, to, count, &of_a, &of_b, &scale, queue) }.into_result()
 }
 
-/// Queues gathering the elements `first + i` for each set bit `i`, of `bits`, in order; `rank` counts the set bits before each word
-/// of the density, which has as many set bits as `out` has elements.
+/// Queues gathering the elements whose bit is set in the density, in order; `rank` counts the set bits before each word of the
+/// density, which has as many set bits, all of them of elements, as `out` has elements.
 pub(crate) fn gather(
     stream: &Stream,
     from: &Read<'_, Fr>,
-    first: usize,
     density: &Read<'_, u64>,
     rank: &Read<'_, u32>,
-    bits: usize,
     out: &Write<'_, Fr>,
 ) -> Result<(), Error> {
-    expect_at_least("elements to gather from", first + bits, from.len())?;
-    expect_at_least("words of the density", bits.div_ceil(64), density.len().min(rank.len()))?;
+    let count = from.len();
+    expect_at_least("words of the density", count.div_ceil(64), density.len().min(rank.len()))?;
     let (from, density, rank) = (from.pointer(), density.pointer(), rank.pointer());
     let queue = stream.raw()?;
     // SAFETY: live buffers in use on this stream, of lengths checked above; the caller made the ranks from the density, and `out`
     // of its number of set bits.
-    unsafe { raw::groth16_gather(from, first as u64, density, rank, out.pointer(), bits as u64, queue) }
-        .into_result()
+    unsafe { raw::groth16_gather(from, density, rank, out.pointer(), count as u64, queue) }.into_result()
 }
 
 /// Queues lowering `first` to the index of the first zero.

@@ -87,19 +87,29 @@ fn folder_of(path: &Path) -> &Path {
 /// Writes a file that is there completely or not at all: beside the target first, synced, then renamed.
 ///
 /// What this crate writes are test parameters, so the target must be [fit for them](check_test_target).
+pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
+    path: &Path,
+    write: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<T, E> {
+    check_test_target(path)?;
+    let action = || format!("writing {}", path.display());
+    let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
+    let out = write(temporary.as_file())?;
+    temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;
+    temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
+    Ok(out)
+}
+
+/// The same from bytes in order.
 pub(crate) fn write_test_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), ParameterError> {
-    check_test_target(path)?;
-    let action = || format!("writing {}", path.display());
-    let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
-    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
-    write(&mut writer).and_then(|()| writer.flush()).map_err(ParameterError::io(action()))?;
-    drop(writer);
-    temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;
-    temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
-    Ok(())
+    whole_test_file(path, |file| {
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        let written = write(&mut writer).and_then(|()| writer.flush());
+        written.map_err(ParameterError::io(format!("writing {}", path.display())))
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,8 @@ use thiserror::Error;
 use crate::many::{Outcome, ProveManyError, prove_each};
 use crate::turns::Turns;
 use crate::{
-    Backend, Parameters, PreparedVerifyingKey, Proof, ProveError, Proved, Prover, Randomness, ToxicWaste,
-    VerificationError, VerifyingKey,
+    Backend, FileOptions, Parameters, Plan, PreparedVerifyingKey, Proof, ProveError, Proved, Prover,
+    Randomness, ToxicWaste, VerificationError, VerifyingKey,
 };
 
 /// Provers that do not make a fleet.
@@ -120,6 +121,17 @@ impl Fleet {
         Self::on(backends, |backend| Prover::new(circuit.clone(), parameters.clone(), backend))
     }
 
+    /// A prover on each backend whose parameters are in a file; see [`Prover::with_parameter_file`].
+    pub fn with_parameter_file(
+        circuit: &Arc<CompiledCircuit>,
+        path: impl AsRef<Path>,
+        options: FileOptions<'_>,
+        backends: &[Backend],
+    ) -> Result<Self, FleetError> {
+        let path = path.as_ref();
+        Self::on(backends, |backend| Prover::with_parameter_file(circuit.clone(), path, options, backend))
+    }
+
     /// A prover with **test parameters** on each backend, each making them for itself from the one trapdoor; see
     /// [`Prover::with_test_parameters`].
     pub fn with_test_parameters(
@@ -206,6 +218,11 @@ impl Fleet {
             self.turns.reopen(index);
         }
         Ok(Some(old))
+    }
+
+    /// Where the provers on devices have everything, in their order.
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.provers.iter().filter_map(Prover::plan)
     }
 
     /// The most bytes of device memory that a prover has had in use at a time. `None` without a device.

@@ -72,6 +72,12 @@ impl VerifyingKey {
         Ok(key)
     }
 
+    /// Reads the key at the beginning of a `.params` file, whatever follows it, and [checks](Self::check) it.
+    pub fn read_parameter_file(path: impl AsRef<Path>) -> Result<Self, ParameterError> {
+        let opened = Opened::new(path.as_ref())?;
+        Self::read_from(&mut Source::new(io::BufReader::new(&opened.file), opened.len, false))
+    }
+
     /// The key at the beginning of a parameter file; checked.
     pub(crate) fn read_from<R: Read>(source: &mut Source<R>) -> Result<Self, ParameterError> {
         let key = Self {
@@ -179,14 +185,19 @@ fn same_logarithm(p: &G1Affine, q: &G2Affine) -> bool {
     Bls12::multi_miller_loop(&terms).final_exponentiation().is_identity().into()
 }
 
+/// A section's number of points, as it stands in a file.
+pub(crate) fn section_length(points: usize) -> io::Result<[u8; 4]> {
+    u32::try_from(points)
+        .map(u32::to_be_bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "more points than a section can count"))
+}
+
 /// A section: the number of points, then the points.
 pub(crate) fn write_points<C: Encoding>(
     points: &[C::Affine],
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
-    let count = u32::try_from(points.len())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "more points than a section can count"))?;
-    out.write_all(&count.to_be_bytes())?;
+    out.write_all(&section_length(points.len())?)?;
     let mut buffer = Vec::new();
     for points in points.chunks(1 << 14) {
         buffer.resize(points.len() * C::BYTES, 0);

@@ -1,9 +1,11 @@
 //! Groth16 over BLS12-381 in Filecoin's file formats: setup, parameters, proving, verifying.
 //!
-//! - [`setup`] makes test parameters for a compiled circuit from a trapdoor ([`ToxicWaste`]); [`setup_on`] does so on a device.
+//! - [`setup`] makes test parameters for a compiled circuit from a trapdoor ([`ToxicWaste`]); [`setup_on`] does so on a device, and
+//!   [`setup_file`] without holding them.
 //! - [`Parameters`] and [`VerifyingKey`] read and write Filecoin's `.params` and `.vk` files.
-//! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; [`prove_assignment`] proves
-//!   whatever a bellpepper-core circuit synthesised into a `ProvingAssignment`.
+//! - [`Prover`] proves packed witnesses of a compiled circuit on a [`Backend`]; its [`Plan`] says where on a device's machine
+//!   everything is, within [`Budgets`] of memory. [`prove_assignment`] proves whatever a bellpepper-core circuit synthesised into a
+//!   `ProvingAssignment`.
 //! - [`Fleet`] is a prover for each of several devices, and proves batches.
 //! - Feature `filecoin` adds the module `filecoin`: entry points by Filecoin's proof types.
 //! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
@@ -22,6 +24,7 @@ mod key;
 mod many;
 mod parameters;
 mod pipeline;
+mod plan;
 mod points;
 mod proof;
 mod prove;
@@ -42,11 +45,12 @@ pub use files::check_test_target;
 pub use fleet::{Batch, Fleet, FleetError};
 pub use key::VerifyingKey;
 pub use many::{Outcome, ProveManyError, until_error};
-pub use parameters::{Parameters, ReadOptions};
+pub use parameters::{FileOptions, Parameters, ReadOptions};
+pub use plan::{Budgets, Origin, Place, Plan, PlanError, Sizes};
 pub use proof::{Proof, ProofError, ProofPoint, PublicInputError, public_inputs_from_bytes};
 pub use prove::{ProveError, Proved, Prover, prove_assignment};
 pub use secret::{Randomness, ToxicWaste, ZeroSecret};
-pub use setup::{SetupError, setup, setup_on};
+pub use setup::{SetupError, setup, setup_file, setup_into, setup_on};
 pub use shape::Shape;
 pub use times::{Clocks, StageTimes, SumTimes};
 pub use verify::{BatchError, PreparedVerifyingKey, VerificationError};

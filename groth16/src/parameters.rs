@@ -42,6 +42,15 @@ pub struct ReadOptions<'a> {
     pub shape: Option<&'a Shape>,
 }
 
+/// How to prove from a parameter file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileOptions<'a> {
+    /// The digest that the whole file must have, as in [`ReadOptions`]. All of it is read once more for that.
+    pub digest: Option<&'a str>,
+    /// Whether all points are checked to be in the subgroup of prime order, as by [`Parameters::check_subgroups`], before the first proof.
+    pub check_subgroups: bool,
+}
+
 impl Parameters {
     /// Reads a `.params` file into memory that this process owns.
     ///
@@ -99,24 +108,11 @@ impl Parameters {
     /// That all points are in the subgroup of prime order, by sums over random buckets
     /// ([`msm_gpu::cpu::check_subgroup`]); a bad point is missed with probability below `2^-80`. Once for each file is enough: keep its digest.
     pub fn check_subgroups(&self, rng: &mut (impl RngCore + CryptoRng)) -> Result<(), ParameterError> {
-        fn check<C: Curve>(
-            section: Section,
-            points: &[C::Affine],
-            rng: &mut impl RngCore,
-        ) -> Result<(), ParameterError> {
-            check_subgroup::<C>(points, rng).map_err(|error| {
-                let index = match error {
-                    msm_gpu::Error::NotInSubgroup { index } => index,
-                    _ => 0,
-                };
-                ParameterError::Point { section, index, source: PointError::NotInSubgroup }
-            })
-        }
-        check::<G1>(Section::H, &self.h, rng)?;
-        check::<G1>(Section::L, &self.l, rng)?;
-        check::<G1>(Section::A, &self.a, rng)?;
-        check::<G1>(Section::BG1, &self.b_g1, rng)?;
-        check::<G2>(Section::BG2, &self.b_g2, rng)
+        check_points::<G1>(Section::H, 0, &self.h, rng)?;
+        check_points::<G1>(Section::L, 0, &self.l, rng)?;
+        check_points::<G1>(Section::A, 0, &self.a, rng)?;
+        check_points::<G1>(Section::BG1, 0, &self.b_g1, rng)?;
+        check_points::<G2>(Section::BG2, 0, &self.b_g2, rng)
     }
 
     /// Writes the file's bytes.
@@ -139,4 +135,20 @@ impl Parameters {
         let g1 = self.vk.ic.len() + self.h.len() + self.l.len() + self.a.len() + self.b_g1.len();
         file_size(g1, self.b_g2.len())
     }
+}
+
+/// That points of a section from `first` on are in the subgroup of prime order.
+pub(crate) fn check_points<C: Curve>(
+    section: Section,
+    first: usize,
+    points: &[C::Affine],
+    rng: &mut (impl RngCore + CryptoRng),
+) -> Result<(), ParameterError> {
+    check_subgroup::<C>(points, rng).map_err(|error| {
+        let index = match error {
+            msm_gpu::Error::NotInSubgroup { index } => index,
+            _ => 0,
+        };
+        ParameterError::Point { section, index: first + index, source: PointError::NotInSubgroup }
+    })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use assignment::PackedWitness;
 use blstrs::{G1Projective, G2Projective, Scalar};
 
-use crate::{ProveError, StageTimes};
+use crate::{Plan, ProveError, StageTimes};
 
 /// The sums of products of which a proof consists, over the witness `w` and the quotient `h`.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,11 @@ pub(crate) trait Pipeline: fmt::Debug + Send + Sync {
     /// Products with the check that the witness satisfies the circuit, quotient, sums. All of [`StageTimes`] is set but
     /// what its callers do.
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError>;
+
+    /// Where things are, where there is a device.
+    fn plan(&self) -> Option<&Plan> {
+        None
+    }
 
     /// The most device memory that was in use at a time, where there is a device.
     fn device_peak(&self) -> Option<u64> {

@@ -2,28 +2,33 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use msm_gpu::{G1, G2};
+use rand_core::OsRng;
+use rayon::prelude::*;
 
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, decode};
 use crate::files::Opened;
-use crate::source::Source;
+use crate::parameters::check_points;
+use crate::source::{Source, short_read};
 use crate::{ParameterError, Parameters, ProveError, Section, Shape, VerifyingKey};
 
 /// The queries of one circuit's parameters, whose shape has been checked.
 pub(crate) trait Queries: fmt::Debug + Send + Sync {
-    /// Runs `work` on the queries. It must ask for them in the order of a file: H, L, A, B in G1, B in G2, each to its end.
-    fn read<T>(&self, work: impl FnOnce(&mut Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError>;
+    /// Runs `work` on the queries.
+    fn read<T>(&self, work: impl FnOnce(&Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError>;
 }
 
 /// Queries while they are used.
+#[derive(Clone, Copy)]
 pub(crate) enum Reading<'a> {
     Memory(&'a Parameters),
-    File(Box<Source<Arc<File>>>),
+    File(&'a ParameterFile),
 }
 
 /// The points of a section that were not taken yet.
@@ -36,48 +41,39 @@ pub(crate) struct Points<'a, C: Encoding> {
 
 enum Place<'a, C: Encoding> {
     Memory(&'a [C::Affine]),
-    File(&'a mut Source<Arc<File>>, Vec<C::Affine>),
+    File(&'a ParameterFile, Vec<C::Affine>),
 }
 
 impl Queries for Parameters {
-    fn read<T>(&self, work: impl FnOnce(&mut Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
-        work(&mut Reading::Memory(self))
+    fn read<T>(&self, work: impl FnOnce(&Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
+        work(&Reading::Memory(self))
     }
 }
 
 impl<Q: Queries> Queries for Arc<Q> {
-    fn read<T>(&self, work: impl FnOnce(&mut Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
+    fn read<T>(&self, work: impl FnOnce(&Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
         self.as_ref().read(work)
     }
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
     /// A query in G1.
-    pub(crate) fn g1(&mut self, section: Section) -> Result<Points<'_, G1>, ProveError> {
-        self.section(section, |parameters| match section {
-            Section::H => &parameters.h,
-            Section::L => &parameters.l,
-            Section::A => &parameters.a,
-            _ => &parameters.b_g1,
-        })
+    pub(crate) fn g1(&self, section: Section) -> Result<Points<'a, G1>, ProveError> {
+        self.points(section)
     }
 
     /// The query in G2.
-    pub(crate) fn g2(&mut self) -> Result<Points<'_, G2>, ProveError> {
-        self.section(Section::BG2, |parameters| &parameters.b_g2)
+    pub(crate) fn g2(&self) -> Result<Points<'a, G2>, ProveError> {
+        self.points(Section::BG2)
     }
 
-    fn section<C: Encoding>(
-        &mut self,
-        section: Section,
-        choose: impl FnOnce(&Parameters) -> &Vec<C::Affine>,
-    ) -> Result<Points<'_, C>, ProveError> {
-        let (left, from) = match self {
+    fn points<C: Encoding>(&self, section: Section) -> Result<Points<'a, C>, ProveError> {
+        let (left, from) = match *self {
             Self::Memory(parameters) => {
-                let points = choose(parameters);
+                let points = C::section(parameters, section);
                 (points.len(), Place::Memory(points))
             }
-            Self::File(source) => (source.count::<C>(section)?, Place::File(source, Vec::new())),
+            Self::File(file) => (file.shape.points(section), Place::File(file, Vec::new())),
         };
         Ok(Points { section, taken: 0, left, from })
     }
@@ -98,9 +94,9 @@ impl<C: Encoding> Points<'_, C> {
         (self.taken, self.left) = (first + len, left);
         match &mut self.from {
             Place::Memory(points) => Ok(&points[first..][..len]),
-            Place::File(source, memory) => {
+            Place::File(file, memory) => {
                 memory.resize(len, C::Affine::default());
-                source.next_points::<C>(self.section, first, memory)?;
+                file.read_in_parallel::<C>(self.section, first, memory)?;
                 Ok(memory)
             }
         }
@@ -116,14 +112,16 @@ impl<C: Encoding> Points<'_, C> {
     }
 }
 
-/// A parameter file whose points are read, and checked, for each proof.
+/// Points that are read to be checked, or moved, at a time. The more are checked at once, the less the check of each takes.
+pub(crate) const STRETCH: usize = 1 << 21;
+
+/// A parameter file whose points are read, and checked, when they are used.
 #[derive(Debug)]
 pub(crate) struct ParameterFile {
-    path: PathBuf,
+    file: File,
     len: u64,
     modified: Option<SystemTime>,
-    /// Where the queries begin.
-    queries: u64,
+    shape: Shape,
 }
 
 impl ParameterFile {
@@ -137,42 +135,101 @@ impl ParameterFile {
         let opened = Opened::new(path)?;
         let mut source = Source::new(&opened.file, opened.len, digest.is_some());
         let vk = VerifyingKey::read_from(&mut source)?;
-        let queries = opened.len - source.remaining();
         if let (Some(expected), Some(got)) = (digest, source.finish()?)
             && !expected.eq_ignore_ascii_case(&got)
         {
             return Err(ParameterError::Digest { expected: expected.to_owned(), got });
         }
         shape.check(Section::Ic, vk.ic.len())?;
-        let mut at = queries;
         for section in [Section::H, Section::L, Section::A, Section::BG1, Section::BG2] {
+            // The sections before have the circuit's lengths and so end where this one's length stands.
+            let at = shape.offset(section) - 4;
             let mut file = &opened.file;
             file.seek(SeekFrom::Start(at))
                 .map_err(ParameterError::io(format!("seeking section {section}")))?;
-            let mut source = Source::new(file.take(opened.len - at), opened.len - at, false);
-            let (count, bytes) = match section {
-                Section::BG2 => (source.count::<G2>(section)?, G2::BYTES),
-                _ => (source.count::<G1>(section)?, G1::BYTES),
+            let mut source = Source::new(file, opened.len.saturating_sub(at), false);
+            let count = match section {
+                Section::BG2 => source.count::<G2>(section)?,
+                _ => source.count::<G1>(section)?,
             };
             shape.check(section, count)?;
-            at += 4 + (count * bytes) as u64;
         }
         Opened::check_unchanged(&opened.file, opened.len, opened.modified())?;
-        let file = Self { path: path.to_owned(), len: opened.len, modified: opened.modified(), queries };
-        Ok((vk, file))
+        let (len, modified) = (opened.len, opened.modified());
+        Ok((vk, Self { file: opened.file, len, modified, shape: *shape }))
+    }
+
+    /// The points of a section from `first` on, as many as `out` holds: canonical, on the curve, none at infinity. The caller has
+    /// looked at the length.
+    pub(crate) fn read_points<C: Encoding>(
+        &self,
+        section: Section,
+        first: usize,
+        out: &mut [C::Affine],
+    ) -> Result<(), ParameterError> {
+        let mut bytes = vec![0; out.len() * C::BYTES];
+        let at = self.shape.offset(section) + (first * C::BYTES) as u64;
+        self.file.read_exact_at(&mut bytes, at).map_err(|source| short_read(section, first, source))?;
+        for (i, (point, bytes)) in out.iter_mut().zip(bytes.chunks_exact(C::BYTES)).enumerate() {
+            *point = decode::<C>(bytes, false).map_err(|source| ParameterError::Point {
+                section,
+                index: first + i,
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The same by several threads. Of several bad points it names the first.
+    pub(crate) fn read_in_parallel<C: Encoding>(
+        &self,
+        section: Section,
+        first: usize,
+        out: &mut [C::Affine],
+    ) -> Result<(), ParameterError> {
+        const AT_ONCE: usize = 1 << 11;
+        out.par_chunks_mut(AT_ONCE)
+            .enumerate()
+            .filter_map(|(k, out)| {
+                let first = first + k * AT_ONCE;
+                Some((k, self.read_points::<C>(section, first, out).err()?))
+            })
+            .min_by_key(|(k, _)| *k)
+            .map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// That all points are in the subgroup of prime order.
+    pub(crate) fn check_subgroups(&self) -> Result<(), ParameterError> {
+        self.check_unchanged()?;
+        for section in [Section::H, Section::L, Section::A, Section::BG1] {
+            self.check_section::<G1>(section)?;
+        }
+        self.check_section::<G2>(Section::BG2)?;
+        self.check_unchanged()
+    }
+
+    fn check_section<C: Encoding>(&self, section: Section) -> Result<(), ParameterError> {
+        let all = self.shape.points(section);
+        let mut points = vec![C::Affine::default(); STRETCH.min(all)];
+        for first in (0..all).step_by(STRETCH) {
+            points.truncate(all - first);
+            self.read_in_parallel::<C>(section, first, &mut points)?;
+            check_points::<C>(section, first, &points, &mut OsRng)?;
+        }
+        Ok(())
+    }
+
+    /// That nobody wrote to the file since it was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<(), ParameterError> {
+        Opened::check_unchanged(&self.file, self.len, self.modified)
     }
 }
 
 impl Queries for ParameterFile {
-    fn read<T>(&self, work: impl FnOnce(&mut Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
-        let mut file = Arc::new(Opened::new(&self.path)?.file);
-        let unchanged = |file: &File| Opened::check_unchanged(file, self.len, self.modified);
-        unchanged(&file)?;
-        let action = || format!("seeking in {}", self.path.display());
-        file.seek(SeekFrom::Start(self.queries)).map_err(ParameterError::io(action()))?;
-        let out =
-            work(&mut Reading::File(Box::new(Source::new(file.clone(), self.len - self.queries, false))))?;
-        unchanged(&file)?;
+    fn read<T>(&self, work: impl FnOnce(&Reading<'_>) -> Result<T, ProveError>) -> Result<T, ProveError> {
+        self.check_unchanged()?;
+        let out = work(&Reading::File(self))?;
+        self.check_unchanged()?;
         Ok(out)
     }
 }

@@ -12,15 +12,15 @@ use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
 use crate::cpu::Cpu;
-use crate::cuda::{self, Cuda, Workshop};
+use crate::cuda::{Cuda, HostParameters};
 use crate::many::{Outcome, prove_each};
 use crate::pipeline::{Pipeline, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
 use crate::times::timed;
 use crate::{
-    Backend, KeyError, ParameterError, Parameters, PreparedVerifyingKey, Proof, Randomness, SetupError,
-    StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
+    Backend, FileOptions, KeyError, ParameterError, Parameters, Plan, PlanError, PreparedVerifyingKey, Proof,
+    Randomness, SetupError, StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
 };
 
 /// A proof that was not made.
@@ -53,13 +53,29 @@ pub enum ProveError {
     Transform(#[from] ntt_gpu::Error),
     /// A multi-scalar multiplication failed.
     #[error("multi-scalar multiplication: {0}")]
-    Sum(#[from] msm_gpu::Error),
+    Sum(msm_gpu::Error),
+    /// The budgets of memory leave no room for the circuit.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The devices of all provers of a [`Fleet`](crate::Fleet) have failed before; one of the errors.
     #[error("the device of every prover has failed{}", .0.as_ref().map(|error| format!(": {error}")).unwrap_or_default())]
     NoProverLeft(Option<Box<gpu::Error>>),
     /// The finished proof does not verify: the parameters are another circuit's of the same shape, or the arithmetic went wrong.
     #[error("the finished proof does not verify: {0}")]
     Verification(#[from] VerificationError),
+}
+
+impl From<msm_gpu::Error> for ProveError {
+    fn from(error: msm_gpu::Error) -> Self {
+        match error {
+            // Points are read from a file while they are multiplied.
+            msm_gpu::Error::Reader(error) => match error.downcast::<ParameterError>() {
+                Ok(error) => Self::Parameters(*error),
+                Err(error) => Self::Sum(msm_gpu::Error::Reader(error)),
+            },
+            error => Self::Sum(error),
+        }
+    }
 }
 
 impl From<r1cs::device::DeviceError> for ProveError {
@@ -135,46 +151,66 @@ impl Prover {
         Ok(Self { vk: parameters.vk.clone(), verifying_key, pipeline, verify: true })
     }
 
-    /// A prover on the CPU that keeps no points in memory: it reads a parameter file anew for each proof, in stretches, as the sums
-    /// go through it. Where parameters do not fit, or are used once; each proof costs reading and checking the
-    /// points again, a few percent of their sums. What [`Parameters::read_file`] checks is checked here too: the key, the lengths and
-    /// the digest, if one is given, at once, and each point when it is read. A file that changes fails the proof.
+    /// A prover whose parameters are in a file.
+    ///
+    /// On the CPU it keeps no points in memory: it reads the file anew for each proof, in stretches, as the sums go through it.
+    /// Where parameters do not fit, or are used once; each proof costs reading and checking the points again, a few percent of their sums.
+    /// On a device the [`Plan`] says which points are kept, and which are read for each proof.
+    ///
+    /// What [`Parameters::read_file`] checks is checked here too: the key, the lengths and the digest, if one is given, at once, and
+    /// each point when it is read. A file that changes fails the proof.
     pub fn with_parameter_file(
         circuit: Arc<CompiledCircuit>,
         path: impl AsRef<Path>,
-        digest: Option<&str>,
+        options: FileOptions<'_>,
+        backend: Backend,
     ) -> Result<Self, ProveError> {
         let densities = Densities::of(&circuit);
         let shape = densities.shape(circuit.num_rows());
-        let (vk, queries) = ParameterFile::open(path.as_ref(), &shape, digest)?;
+        let (vk, queries) = ParameterFile::open(path.as_ref(), &shape, options.digest)?;
         let verifying_key = PreparedVerifyingKey::new(&vk)?;
-        let pipeline = Box::new(Cpu { circuit, densities, queries });
+        let check = options.check_subgroups;
+        let pipeline: Box<dyn Pipeline> = match backend {
+            Backend::Cpu => {
+                if check {
+                    queries.check_subgroups()?;
+                }
+                Box::new(Cpu { circuit, densities, queries })
+            }
+            Backend::Cuda { device, budgets } => {
+                let parameters = HostParameters::File(Arc::new(queries));
+                Box::new(Cuda::with_parameters(device, &budgets, &circuit, &parameters, check)?)
+            }
+        };
         Ok(Self { vk, verifying_key, pipeline, verify: true })
     }
 
-    /// A prover with **test parameters** from a trapdoor, made where they are used: on a device they never leave it. They are those
-    /// of [`setup`](crate::setup).
+    /// A prover with **test parameters** from a trapdoor, made where they are used: on a device they never leave it, or are pinned beside
+    /// it as its [`Plan`] says. They are those of [`setup`](crate::setup).
     pub fn with_test_parameters(
         circuit: Arc<CompiledCircuit>,
         waste: ToxicWaste,
         backend: Backend,
     ) -> Result<Self, ProveError> {
-        let Backend::Cuda { device } = backend else {
+        let Backend::Cuda { device, budgets } = backend else {
             let parameters = Arc::new(crate::setup(&circuit, waste)?);
             return Self::new(circuit, parameters, backend);
         };
-        let workshop = Workshop::open::<ProveError>(device, circuit)?;
-        let (vk, srs) = cuda::setup(&workshop, &waste)?;
+        let (vk, pipeline) = Cuda::with_test_parameters(device, &budgets, &circuit, &waste)?;
         drop(waste);
         let verifying_key = PreparedVerifyingKey::new(&vk)?;
-        let pipeline = Box::new(Cuda::with_srs(workshop, srs)?);
-        Ok(Self { vk, verifying_key, pipeline, verify: true })
+        Ok(Self { vk, verifying_key, pipeline: Box::new(pipeline), verify: true })
     }
 
     /// Whether each proof is verified before it is returned: it is, unless turned off here.
     pub fn verify_proofs(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
+    }
+
+    /// Where everything is on a device's machine. `None` without a device.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.pipeline.plan()
     }
 
     /// The verifying key.

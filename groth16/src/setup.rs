@@ -1,5 +1,8 @@
 //! Test parameters from a trapdoor.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use blstrs::{G1Affine, G2Affine, Scalar};
@@ -13,10 +16,11 @@ use r1cs::{CompiledCircuit, Term};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::cuda::{self, Workshop};
+use crate::cuda;
+use crate::files::whole_test_file;
 use crate::secret::{SecretVec, wipe};
 use crate::shape::Densities;
-use crate::{Backend, KeyError, Parameters, ToxicWaste, VerifyingKey};
+use crate::{Backend, KeyError, ParameterError, Parameters, PlanError, ToxicWaste, VerifyingKey};
 
 /// Parameters that cannot be made.
 #[derive(Debug, Error)]
@@ -49,6 +53,12 @@ pub enum SetupError {
     /// The trapdoor makes a key with which proofs mean nothing.
     #[error("verifying key: {0}")]
     Key(#[from] KeyError),
+    /// The budgets leave no room.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The points could not be kept or written.
+    #[error(transparent)]
+    Parameters(#[from] ParameterError),
 }
 
 impl SetupError {
@@ -126,10 +136,40 @@ pub fn setup_on(
 ) -> Result<Parameters, SetupError> {
     match backend {
         Backend::Cpu => setup(circuit, waste),
-        Backend::Cuda { device } => {
-            cuda::parameters(&Workshop::open::<SetupError>(device, circuit.clone())?, &waste)
+        Backend::Cuda { device, budgets } => cuda::parameters(device, &budgets, circuit.clone(), &waste),
+    }
+}
+
+/// [`setup_on`] into an empty file: its bytes are those of [`Parameters::write`]. A device's points go there as they are made and
+/// are not held; the CPU makes them in memory first. Syncing the file, and taking it away after an error, is the caller's.
+pub fn setup_into(
+    circuit: &Arc<CompiledCircuit>,
+    waste: ToxicWaste,
+    backend: Backend,
+    file: &File,
+) -> Result<VerifyingKey, SetupError> {
+    match backend {
+        Backend::Cpu => {
+            let parameters = setup(circuit, waste)?;
+            let mut writer = BufWriter::with_capacity(1 << 20, file);
+            let written = parameters.write(&mut writer).and_then(|()| writer.flush());
+            written.map_err(ParameterError::io("writing points"))?;
+            Ok(parameters.vk)
+        }
+        Backend::Cuda { device, budgets } => {
+            cuda::parameter_file(device, &budgets, circuit.clone(), &waste, file)
         }
     }
+}
+
+/// [`setup_into`] a `.params` file, completely or not at all; as test parameters, so not to where a ceremony's files are.
+pub fn setup_file(
+    circuit: &Arc<CompiledCircuit>,
+    waste: ToxicWaste,
+    backend: Backend,
+    path: impl AsRef<Path>,
+) -> Result<VerifyingKey, SetupError> {
+    whole_test_file(path.as_ref(), |file| setup_into(circuit, waste, backend, file))
 }
 
 /// Parameters for a circuit from a trapdoor: **test parameters**, forgeable by whoever knows or guesses it.

@@ -30,7 +30,7 @@ impl Shape {
     }
 
     /// How many points a section has.
-    fn points(&self, section: Section) -> usize {
+    pub(crate) fn points(&self, section: Section) -> usize {
         match section {
             Section::Ic => self.inputs,
             Section::H => self.domain_size() - 1,
@@ -47,6 +47,42 @@ impl Shape {
         file_size(g1.map(|section| self.points(section)).iter().sum(), self.points(Section::BG2))
     }
 
+    /// Where the points of a query begin in a parameter file of this shape.
+    pub(crate) fn offset(&self, query: Section) -> u64 {
+        let before = |section: &Section| *section < query;
+        let g1 = [Section::Ic, Section::H, Section::L, Section::A, Section::BG1];
+        let (mut sections, mut points) = (1, 0);
+        for section in g1.iter().filter(|section| before(section)) {
+            sections += 1;
+            points += self.points(*section);
+        }
+        KEY_POINTS + 4 * sections + 96 * points as u64
+    }
+
+    /// How many points a prover on a device has of a query: those of auxiliary variables, as those of inputs stay on the host. To H
+    /// belongs one more point, at infinity, so that a quotient's coefficients fit it as they are.
+    pub(crate) fn query_points(&self, query: Section) -> usize {
+        match query {
+            Section::H => self.domain_size(),
+            query => self.points(query) - self.input_points(query),
+        }
+    }
+
+    /// The bytes of these.
+    pub(crate) fn query_bytes(&self, query: Section) -> u64 {
+        let bytes = if query == Section::BG2 { 192 } else { 96 };
+        bytes * self.query_points(query) as u64
+    }
+
+    /// How many of a section's points are of inputs; they come first.
+    pub(crate) fn input_points(&self, query: Section) -> usize {
+        match query {
+            Section::A | Section::Ic => self.inputs,
+            Section::BG1 | Section::BG2 => self.b_inputs,
+            _ => 0,
+        }
+    }
+
     /// That a section has as many points as it should.
     pub(crate) fn check(&self, section: Section, got: usize) -> Result<(), ParameterError> {
         match self.points(section) {
@@ -61,9 +97,12 @@ impl Shape {
     }
 }
 
+/// Bytes of a key's six points.
+const KEY_POINTS: u64 = 3 * 96 + 3 * 192;
+
 /// The bytes of a parameter file with these numbers of points in its sections: the key's six points, six lengths, the points.
 pub(crate) fn file_size(g1: usize, g2: usize) -> u64 {
-    864 + 6 * 4 + 96 * g1 as u64 + 192 * g2 as u64
+    KEY_POINTS + 6 * 4 + 96 * g1 as u64 + 192 * g2 as u64
 }
 
 /// Which variables have points in the queries. Fixed by the circuit.

@@ -11,6 +11,14 @@ use crate::{ParameterError, Section, Shape};
 /// Bytes that are read, then decoded in parallel.
 const CHUNK: usize = 1 << 22;
 
+/// A file that shrinks while it is read ends early although its length promised more.
+pub(crate) fn short_read(section: Section, index: usize, source: io::Error) -> ParameterError {
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => ParameterError::Truncated { section, index },
+        _ => ParameterError::Io { action: format!("reading section {section}, element {index}"), source },
+    }
+}
+
 /// A reader that counts what remains and hashes what it reads.
 pub(crate) struct Source<R> {
     reader: R,
@@ -39,20 +47,12 @@ impl<R: Read> Source<R> {
         Ok(&self.buffer)
     }
 
-    /// A file that shrinks while it is read ends early although its length promised more.
-    fn error(section: Section, index: usize, source: io::Error) -> ParameterError {
-        match source.kind() {
-            io::ErrorKind::UnexpectedEof => ParameterError::Truncated { section, index },
-            _ => ParameterError::Io { action: format!("reading section {section}, element {index}"), source },
-        }
-    }
-
     /// One point.
     pub(crate) fn point<C: Encoding>(&mut self, section: Section) -> Result<C::Affine, ParameterError> {
         if self.remaining < C::BYTES as u64 {
             return Err(ParameterError::Truncated { section, index: 0 });
         }
-        let bytes = self.fill(C::BYTES).map_err(|source| Self::error(section, 0, source))?;
+        let bytes = self.fill(C::BYTES).map_err(|source| short_read(section, 0, source))?;
         decode::<C>(bytes, false).map_err(|source| ParameterError::Point { section, index: 0, source })
     }
 
@@ -61,7 +61,7 @@ impl<R: Read> Source<R> {
         if self.remaining < 4 {
             return Err(ParameterError::Truncated { section, index: 0 });
         }
-        let bytes = self.fill(4).map_err(|source| Self::error(section, 0, source))?;
+        let bytes = self.fill(4).map_err(|source| short_read(section, 0, source))?;
         let count = bytes.iter().fold(0, |count, byte| count << 8 | u32::from(*byte));
         let needed = u64::from(count) * C::BYTES as u64;
         if needed > self.remaining {
@@ -83,7 +83,7 @@ impl<R: Read> Source<R> {
             if len as u64 > self.remaining {
                 return Err(ParameterError::Truncated { section, index: first });
             }
-            let bytes = self.fill(len).map_err(|source| Self::error(section, first, source))?;
+            let bytes = self.fill(len).map_err(|source| short_read(section, first, source))?;
             let bad = targets
                 .par_iter_mut()
                 .zip(bytes.par_chunks_exact(C::BYTES))

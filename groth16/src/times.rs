@@ -17,7 +17,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         add(&mut self.device, other.device);
         self.wrapper += other.wrapper;
         self.pipeline += other.pipeline;

@@ -48,7 +48,7 @@ fn device_has_three() {
     if device_or_skip("device_has_three").unwrap().is_none() {
         return;
     }
-    let times = times(Backend::Cuda { device: 0 });
+    let times = times(Backend::cuda(0));
     for (name, clocks) in times.clocks() {
         let clocks = nested(name, clocks);
         let device = clocks.device.unwrap_or_else(|| panic!("{name}: no device clock"));

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use assignment::native_witness;
@@ -12,11 +13,15 @@ use circuits::sample::sample;
 use common::{Mimc, Random, compile, rng, waste, witness};
 use ff::Field;
 use gpu::testing::device_or_skip;
-use groth16::{Backend, ProveError, Prover, Randomness, filecoin, setup, setup_on};
-use r1cs::CheckError;
+use groth16::{
+    Backend, Budgets, FileOptions, Origin, ParameterError, Place, Plan, PlanError, ProveError, Prover,
+    Randomness, Section, Sizes, filecoin, setup, setup_file, setup_on,
+};
+use ntt_gpu::device::Memory;
+use r1cs::{CheckError, CompiledCircuit};
 use rand_core::RngCore;
 
-const CUDA: Backend = Backend::Cuda { device: 0 };
+const CUDA: Backend = Backend::cuda(0);
 
 fn no_device(test: &str) -> bool {
     device_or_skip(test).unwrap().is_none()
@@ -98,10 +103,183 @@ fn cuda_equals_cpu_on_small_filecoin_circuits() {
     }
 }
 
+/// Budgets for each plan that there is for a circuit, from the least memory on: on the device in steps of 8 MiB, on the host with room
+/// for all queries, for some, and for none.
+fn budgets_of_all_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan, Budgets)> {
+    let sizes = Sizes::of(circuit, origin, 132).unwrap();
+    let least = match Plan::new(&sizes, &Budgets { device: Some(0), host: None }) {
+        Err(PlanError::Device { needed, .. }) => needed,
+        other => panic!("{other:?}"),
+    };
+    let mut plans: Vec<(Plan, Budgets)> = vec![];
+    for step in 0..120 {
+        let device = Some(least + step * (8 << 20));
+        let all = Plan::new(&sizes, &Budgets { device, host: None }).unwrap();
+        for host in [None, Some(all.host_peak / 4 * 3), Some(512 << 20)] {
+            let budgets = Budgets { device, host };
+            let Ok(plan) = Plan::new(&sizes, &budgets) else { continue };
+            let same = |other: &Plan| {
+                let kind = |plan: &Plan| (plan.h, plan.l, plan.a, plan.b_g1, plan.b_g2, plan.quotient);
+                kind(other) == kind(&plan)
+            };
+            if !plans.iter().any(|(other, _)| same(other)) {
+                plans.push((plan, budgets));
+            }
+        }
+    }
+    plans
+}
+
+#[test]
+fn every_plan_gives_the_same_bytes() {
+    if no_device("every_plan_gives_the_same_bytes") {
+        return;
+    }
+    for name in ["porep-2KiB", "window-2KiB"] {
+        let name = name.parse().unwrap();
+        let circuit = Arc::new(filecoin::compile(name).unwrap());
+        let seed = fresh();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.params");
+        let parameters = Arc::new(setup_on(&circuit, waste(seed), CUDA).unwrap());
+        let key = setup_file(&circuit, waste(seed), CUDA, &path).unwrap();
+        assert_eq!(key, parameters.vk);
+        let mut bytes = Vec::new();
+        parameters.write(&mut bytes).unwrap();
+        assert!(std::fs::read(&path).unwrap() == bytes, "{name}: the file");
+
+        let partitions = input::read(name, &[sample(name).unwrap()]).unwrap();
+        let circuits = FilecoinCircuit::all(name, partitions).unwrap();
+        let witness = native_witness(&circuits[0]).unwrap();
+        let prove = |prover: &Prover| {
+            prover.prove_with_randomness(&witness, randomness(seed)).unwrap().proof.to_bytes()
+        };
+        let expected = prove(&Prover::new(circuit.clone(), parameters.clone(), CUDA).unwrap());
+        let mut seen = [false; 5];
+        for origin in [Origin::Made, Origin::Memory, Origin::File] {
+            for (plan, budgets) in budgets_of_all_plans(&circuit, origin) {
+                println!("{name}, {origin:?}: {plan}");
+                let backend = Backend::Cuda { device: 0, budgets };
+                let circuit = circuit.clone();
+                let prover = match origin {
+                    Origin::Made => Prover::with_test_parameters(circuit, waste(seed), backend),
+                    Origin::Memory => Prover::new(circuit, parameters.clone(), backend),
+                    Origin::File => {
+                        Prover::with_parameter_file(circuit, &path, FileOptions::default(), backend)
+                    }
+                };
+                let prover = prover.unwrap();
+                let got = *prover.plan().unwrap();
+                assert_eq!((got.h, got.b_g2, got.quotient), (plan.h, plan.b_g2, plan.quotient), "{got}");
+                for _ in 0..2 {
+                    assert_eq!(prove(&prover), expected, "{name}, {origin:?}: {plan}");
+                }
+                let peak = prover.device_peak().unwrap();
+                println!("{peak} bytes were in use at the peak");
+                assert!(peak <= got.device_budget);
+                let long = 32 * witness.dense_values().len() as u64 > got.witness_room;
+                let now = [
+                    got.queries_in(Place::Device).count() == 5,
+                    got.queries_in(Place::Pinned).count() == 5,
+                    got.queries_in(Place::Origin).count() == 5,
+                    got.quotient == Memory::Tight,
+                    long,
+                ];
+                seen.iter_mut().zip(now).for_each(|(seen, now)| *seen |= now);
+            }
+        }
+        // The witness of a PoRep is short.
+        assert_eq!(seen[..4], [true; 4], "{name}");
+        assert!(seen[4] || name.to_string() != "window-2KiB");
+        for gigabytes in [4, 8, 16, 24] {
+            let budgets = Budgets { device: Some(gigabytes * 1_000_000_000), host: None };
+            let backend = Backend::Cuda { device: 0, budgets };
+            let prover = Prover::with_test_parameters(circuit.clone(), waste(seed), backend).unwrap();
+            assert_eq!(prove(&prover), expected, "{name}, {gigabytes} GB");
+        }
+    }
+}
+
+#[test]
+fn setups_in_chunks_write_the_processor_s_file() {
+    if no_device("setups_in_chunks_write_the_processor_s_file") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.params");
+    for constraints in [1, 700, 30_000] {
+        let seed = fresh();
+        let circuit = Arc::new(compile(Random::new(seed, constraints)));
+        let mut expected = Vec::new();
+        setup(&circuit, waste(seed)).unwrap().write(&mut expected).unwrap();
+        // From a chunk of 4,096 points to all at once.
+        for megabytes in [440, 480, 1000] {
+            let budgets = Budgets { device: Some(megabytes << 20), host: None };
+            let backend = Backend::Cuda { device: 0, budgets };
+            setup_file(&circuit, waste(seed), backend, &path).unwrap();
+            let written = std::fs::read(&path).unwrap();
+            assert!(written == expected, "{constraints} constraints, {megabytes} MiB");
+        }
+    }
+}
+
+#[test]
+fn budgets_that_cannot_work_and_files_that_change() {
+    if no_device("budgets_that_cannot_work_and_files_that_change") {
+        return;
+    }
+    let circuit = Arc::new(compile(Random::new(7, 300)));
+    let packed = witness(Random::new(7, 300));
+    let cuda = |device, host| Backend::Cuda { device: 0, budgets: Budgets { device, host } };
+    let error =
+        Prover::with_test_parameters(circuit.clone(), waste(7), cuda(Some(1 << 20), None)).unwrap_err();
+    assert!(matches!(error, ProveError::Plan(PlanError::Device { budget: 1_048_576, .. })), "{error}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.params");
+    let key = setup_file(&circuit, waste(7), CUDA, &path).unwrap();
+    let sizes = Sizes::of(&circuit, Origin::File, 132).unwrap();
+    let Err(PlanError::Device { needed, .. }) = Plan::new(&sizes, &Budgets { device: Some(0), host: None })
+    else {
+        panic!("no memory is enough");
+    };
+    // Nothing fits beside the least, neither there nor on the host.
+    let backend = cuda(Some(needed), Some(64 << 20));
+    let error = Prover::with_test_parameters(circuit.clone(), waste(7), backend).unwrap_err();
+    assert!(matches!(error, ProveError::Plan(PlanError::Host { .. })), "{error}");
+    let backend = cuda(Some(needed), Some(512 << 20));
+    let open = || Prover::with_parameter_file(circuit.clone(), &path, FileOptions::default(), backend);
+    let prover = open().unwrap();
+    assert_eq!(prover.plan().unwrap().queries_in(Place::Origin).count(), 5);
+    assert_eq!(prover.key(), &key);
+    prover.prove(&packed, &mut rng(7)).unwrap();
+
+    // A bad point is named, and the file's next proof is right again.
+    let good = std::fs::read(&path).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    let at = good.len() - 1;
+    file.write_all_at(&[good[at] ^ 1], at as u64).unwrap();
+    let error = prover.prove(&packed, &mut rng(7)).unwrap_err();
+    assert!(matches!(error, ProveError::Parameters(ParameterError::Changed { .. })), "{error}");
+    let prover = open().unwrap();
+    let error = prover.prove(&packed, &mut rng(7)).unwrap_err();
+    let last = sizes.shape.b_inputs + sizes.shape.b_aux - 1;
+    let named = matches!(
+        error,
+        ProveError::Parameters(ParameterError::Point { section: Section::BG2, index, .. }) if index == last
+    );
+    assert!(named, "{error}");
+    let whole = FileOptions { check_subgroups: true, digest: None };
+    let error = Prover::with_parameter_file(circuit.clone(), &path, whole, backend).unwrap_err();
+    assert!(matches!(error, ProveError::Parameters(ParameterError::Point { .. })), "{error}");
+    file.write_all_at(&good[at..], at as u64).unwrap();
+    open().unwrap().prove(&packed, &mut rng(7)).unwrap();
+}
+
 #[test]
 fn a_missing_device_is_an_error() {
     let circuit = Arc::new(compile(Mimc { preimage: Scalar::ONE, rounds: 3 }));
-    let absent = Backend::Cuda { device: 4096 };
+    let absent = Backend::cuda(4096);
     let error = Prover::with_test_parameters(circuit.clone(), waste(5), absent).unwrap_err();
     assert!(
         matches!(error.device(), Some(gpu::Error::NoDevice(_) | gpu::Error::NoSuchDevice { .. })),

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Read;
 
 use blstrs::{G1Affine, G2Affine, Scalar};
-use common::{Mimc, Random, compile, parameters, rng};
+use common::{Mimc, Random, compile, outside_subgroup, parameters, rng};
 use ff::Field;
 use groth16::{
     KeyError, ParameterError, Parameters, PointError, PreparedVerifyingKey, Proof, ReadOptions, Section,
@@ -51,18 +51,6 @@ fn sections(parameters: &Parameters) -> Vec<(Section, usize, usize, usize)> {
 }
 
 type Change<'a> = &'a dyn Fn(&mut [u8]);
-
-/// A point on the curve outside the subgroup.
-fn outside() -> G1Affine {
-    (1u8..=255)
-        .find_map(|x| {
-            let mut bytes = [0; 48];
-            (bytes[0], bytes[47]) = (0x80, x);
-            let point = Option::<G1Affine>::from(G1Affine::from_compressed_unchecked(&bytes))?;
-            (!bool::from(point.is_torsion_free())).then_some(point)
-        })
-        .unwrap()
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
@@ -199,7 +187,7 @@ fn bad_points_are_named_wherever_they_stand() {
 fn subgroup_membership_is_checked_for_keys_always_and_parameters_on_demand() {
     let good = small();
     let mut bad = good.clone();
-    bad.l[3] = outside();
+    bad.l[3] = outside_subgroup();
     let read_back = read(&bytes(&bad)).unwrap();
     match read_back.check_subgroups(&mut rng(1)) {
         Err(ParameterError::Point { section: Section::L, index: 3, source: PointError::NotInSubgroup }) => {}
@@ -207,14 +195,14 @@ fn subgroup_membership_is_checked_for_keys_always_and_parameters_on_demand() {
     }
     good.check_subgroups(&mut rng(1)).unwrap();
     let mut bad = good.vk.clone();
-    bad.ic[1] = outside();
+    bad.ic[1] = outside_subgroup();
     let expected = KeyError::Point { section: Section::Ic, index: 1, source: PointError::NotInSubgroup };
     assert_eq!(bad.check(), Err(expected.clone()));
     let mut file = Vec::new();
     bad.write(&mut file).unwrap();
     assert!(matches!(VerifyingKey::from_bytes(&file), Err(ParameterError::Key(error)) if error == expected));
     let mut bad = good.vk.clone();
-    bad.alpha_g1 = outside();
+    bad.alpha_g1 = outside_subgroup();
     assert!(matches!(bad.check(), Err(KeyError::Point { section: Section::AlphaG1, .. })));
 }
 

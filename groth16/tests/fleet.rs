@@ -270,7 +270,7 @@ fn provers_that_make_no_fleet() {
     let (circuit, parameters) = circuit();
     let on = |backends: &[Backend]| Fleet::with_parameters(&circuit, &parameters, backends);
     assert!(matches!(on(&[]), Err(FleetError::Empty)));
-    let cuda = |device| Backend::Cuda { device };
+    let cuda = Backend::cuda;
     assert!(matches!(on(&[cuda(4096), Backend::Cpu, cuda(4096)]), Err(FleetError::Twice(4096))));
     let error = on(&[Backend::Cpu, cuda(4096)]).unwrap_err();
     assert!(matches!(error, FleetError::Prover { index: 1, .. }), "{error}");

@@ -43,7 +43,7 @@ fn check(name: &str) {
     let witness = native_witness(&sector[0]).unwrap();
     let inputs = lap();
 
-    let cuda = Backend::Cuda { device: 0 };
+    let cuda = Backend::cuda(0);
     let parameters = Arc::new(setup_on(&circuit, waste(seed), cuda).unwrap());
     let setup = lap();
 

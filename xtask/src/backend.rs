@@ -1,10 +1,11 @@
 //! Which backend proves, and why.
 
-use groth16::Backend;
+use groth16::{Backend, Budgets, ParameterError, ProveError, SetupError};
 
 use crate::{
     cli,
-    failure::{Failure, Kind},
+    failure::{Failure, Kind, io_kind},
+    memory,
 };
 
 /// A backend and the reason for it, as reports show them.
@@ -20,33 +21,49 @@ pub struct Choice {
     pub reason: String,
     /// The devices that it uses.
     pub devices: Vec<String>,
+    /// The most host memory that may be taken.
+    pub host_memory: Option<u64>,
+    /// Whether nobody asked for this backend in particular.
+    free: bool,
 }
 
 /// The backend that the flags ask for. `cuda` is never replaced by the processor: where there is no device, it is refused.
-pub fn choose(flag: cli::Backend, devices: &[u32]) -> Result<Choice, Failure> {
-    let cpu = |reason: String| {
-        let backend = Backend::Cpu;
-        Choice { backend, backends: vec![backend], name: "cpu", reason, devices: vec![] }
-    };
-    match flag {
-        cli::Backend::Cpu if devices.is_empty() => Ok(cpu("asked for".into())),
-        cli::Backend::Cpu => Err(Failure::unavailable("--device", "the CPU backend uses none")),
-        cli::Backend::Cuda => cuda(devices, "asked for".into()),
-        cli::Backend::Auto if !devices.is_empty() => cuda(devices, "a device was asked for".into()),
+pub fn choose(flags: &cli::Hardware) -> Result<Choice, Failure> {
+    match flags.backend {
+        cli::Backend::Cpu => cpu(flags, "asked for".into()),
+        cli::Backend::Cuda => cuda(flags, "asked for".into()),
+        cli::Backend::Auto if !flags.device.is_empty() => cuda(flags, "a device was asked for".into()),
         cli::Backend::Auto => match gpu::devices() {
-            Ok(_) => cuda(devices, "there is a device".into()),
-            Err(error) => Ok(cpu(error.to_string())),
+            Ok(_) => Ok(Choice { free: true, ..cuda(flags, "there is a device".into())? }),
+            Err(error) => cpu(flags, error.to_string()),
         },
     }
 }
 
-fn cuda(devices: &[u32], reason: String) -> Result<Choice, Failure> {
-    let numbers = if devices.is_empty() { &[0] } else { devices };
+fn cpu(flags: &cli::Hardware, reason: String) -> Result<Choice, Failure> {
+    let of_devices =
+        [("--device", !flags.device.is_empty()), ("--device-memory", flags.device_memory.is_some())];
+    if let Some((flag, _)) = of_devices.iter().find(|(_, given)| *given) {
+        return Err(Failure::unavailable(flag, "the CPU backend uses no device"));
+    }
+    let host_memory = flags.host_memory.map(|size| size.0);
+    let backend = Backend::Cpu;
+    let (backends, devices) = (vec![backend], vec![]);
+    Ok(Choice { backend, backends, name: "cpu", reason, devices, host_memory, free: false })
+}
+
+fn cuda(flags: &cli::Hardware, reason: String) -> Result<Choice, Failure> {
+    let numbers = if flags.device.is_empty() { &[0] } else { &flags.device[..] };
     if let Some(twice) = numbers.iter().enumerate().find(|(i, number)| numbers[..*i].contains(number)) {
         let message = format_args!("device {} is named twice", twice.1);
         return Err(Failure::new(Kind::Usage, message).at("--device"));
     }
     let known = gpu::devices().map_err(|error| Failure::new(Kind::Device, error).at("--backend"))?;
+    let [device_memory, host_memory] =
+        [flags.device_memory, flags.host_memory].map(|size| size.map(|size| size.0));
+    // Witnesses and the like need the rest.
+    let pinned = host_memory.or_else(|| memory::available().map(|bytes| bytes / 4 * 3));
+    let budgets = Budgets { device: device_memory, host: pinned.map(|bytes| bytes / numbers.len() as u64) };
     let (mut backends, mut devices) = (Vec::new(), Vec::new());
     for &device in numbers {
         let Some(info) = known.iter().find(|info| info.ordinal == device) else {
@@ -55,10 +72,62 @@ fn cuda(devices: &[u32], reason: String) -> Result<Choice, Failure> {
             return Err(Failure::new(Kind::Device, error).at("--device"));
         };
         devices.push(format!("{}: {}", info.ordinal, info.name));
-        backends.push(Backend::Cuda { device });
+        backends.push(Backend::Cuda { device, budgets });
     }
-    let backend = Backend::Cuda { device: numbers[0] };
-    Ok(Choice { backend, backends, name: "cuda", reason, devices })
+    let backend = Backend::Cuda { device: numbers[0], budgets };
+    Ok(Choice { backend, backends, name: "cuda", reason, devices, host_memory, free: false })
+}
+
+impl Choice {
+    /// The processor, where memory ran out on a device that nobody asked for in particular; otherwise the failure again.
+    pub fn instead(&self, failure: Failure) -> Result<Self, Failure> {
+        if failure.kind != Kind::Memory || !self.free {
+            return Err(failure);
+        }
+        tracing::warn!(%failure, "proving on the processor");
+        Ok(Self {
+            backend: Backend::Cpu,
+            backends: vec![Backend::Cpu],
+            name: "cpu",
+            reason: failure.to_string(),
+            devices: vec![],
+            host_memory: self.host_memory,
+            free: false,
+        })
+    }
+}
+
+/// Why a prover, or its parameters, could not be made.
+pub fn open_failure(error: &ProveError) -> Failure {
+    let kind = match (error, error.device()) {
+        (_, Some(error)) => return device_failure(error),
+        (ProveError::Setup(error), _) => return setup_failure(error),
+        (ProveError::Plan(_), _) => Kind::Memory,
+        (ProveError::Parameters(error), _) => parameter_kind(error),
+        (ProveError::Key(_), _) => Kind::Input,
+        _ => Kind::Internal,
+    };
+    Failure::new(kind, error)
+}
+
+/// Why parameters could not be made.
+pub fn setup_failure(error: &SetupError) -> Failure {
+    let kind = match (error, error.device()) {
+        (_, Some(error)) => return device_failure(error),
+        (SetupError::Plan(_), _) => Kind::Memory,
+        (SetupError::Parameters(error), _) => parameter_kind(error),
+        _ => Kind::Internal,
+    };
+    Failure::new(kind, error).at("setup")
+}
+
+/// The class of a failure of parameters.
+pub fn parameter_kind(error: &ParameterError) -> Kind {
+    match error {
+        ParameterError::Io { source, .. } => io_kind(source),
+        ParameterError::OutOfMemory { .. } => Kind::Memory,
+        _ => Kind::Input,
+    }
 }
 
 /// The class of a device's failure.
@@ -72,16 +141,4 @@ pub fn device_kind(error: &gpu::Error) -> Kind {
 /// How a failure of a device is reported.
 pub fn device_failure(error: &gpu::Error) -> Failure {
     Failure::new(device_kind(error), error).at("--backend")
-}
-
-/// Refuses the flags of budgets, which no backend honours yet.
-pub fn refuse_budgets(flags: &cli::Prove) -> Result<(), Failure> {
-    let unavailable = [
-        ("--device-memory", flags.device_memory.is_some(), "parameters are not streamed yet"),
-        ("--host-memory", flags.host_memory.is_some(), "parameters are not streamed yet"),
-    ];
-    match unavailable.into_iter().find(|(_, given, _)| *given) {
-        Some((flag, _, why)) => Err(Failure::unavailable(flag, why)),
-        None => Ok(()),
-    }
 }

@@ -54,6 +54,23 @@ pub enum Backend {
     Cuda,
 }
 
+/// Where the arithmetic runs, and how much memory it may take.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Hardware {
+    /// Where the arithmetic runs.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// The devices to use.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub device: Vec<u32>,
+    /// At most this much device memory (GiB, GB or MiB).
+    #[arg(long, value_name = "SIZE")]
+    pub device_memory: Option<Size>,
+    /// At most this much host memory (GiB, GB or MiB).
+    #[arg(long, value_name = "SIZE")]
+    pub host_memory: Option<Size>,
+}
+
 /// Which statement to prove.
 #[derive(Args, Clone, Debug)]
 pub struct Source {
@@ -85,18 +102,8 @@ pub struct Prove {
     /// A verifying key that the parameters must carry.
     #[arg(long, value_name = "FILE")]
     pub vk: Option<PathBuf>,
-    /// Where the arithmetic runs.
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: Backend,
-    /// The devices to use.
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub device: Vec<u32>,
-    /// At most this much device memory (GiB, GB or MiB).
-    #[arg(long, value_name = "SIZE")]
-    pub device_memory: Option<Size>,
-    /// At most this much host memory (GiB, GB or MiB).
-    #[arg(long, value_name = "SIZE")]
-    pub host_memory: Option<Size>,
+    #[command(flatten)]
+    pub hardware: Hardware,
     /// Prove this many times in one process.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -140,9 +147,8 @@ pub struct Setup {
     /// Makes the same parameters every time. Default: fresh randomness, forgotten afterwards.
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Where the arithmetic runs.
-    #[arg(long, value_enum, default_value_t)]
-    pub backend: Backend,
+    #[command(flatten)]
+    pub hardware: Hardware,
 }
 
 /// Flags of `compile`.

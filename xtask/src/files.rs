@@ -107,14 +107,24 @@ impl Outputs {
         index: usize,
         write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
+        self.fill_file(index, |file, target| {
+            let mut buffered = BufWriter::with_capacity(1 << 20, file);
+            write(&mut buffered).and_then(|()| buffered.flush()).map_err(|error| Failure::io(target, &error))
+        })
+    }
+
+    /// The same for what does not come in order.
+    pub fn fill_file<T>(
+        &mut self,
+        index: usize,
+        write: impl FnOnce(&mut File, &Path) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let Some(Staged { temporary: Some(file), target, .. }) = self.staged.get_mut(index) else {
             return Err(Failure::new(Kind::Internal, format_args!("there is no output {index}")));
         };
-        let fail = |error: &io::Error| Failure::io(target, error);
-        let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        write(&mut buffered).and_then(|()| buffered.flush()).map_err(|error| fail(&error))?;
-        drop(buffered);
-        file.as_file().sync_all().map_err(|error| fail(&error))
+        let out = write(file.as_file_mut(), target)?;
+        file.as_file().sync_all().map_err(|error| Failure::io(target, &error))?;
+        Ok(out)
     }
 
     /// Renames every file to its target. If one cannot be renamed, those that had no predecessor are removed again.

@@ -69,18 +69,30 @@ impl Drop for Meter {
     }
 }
 
-/// Refuses work that would need more memory than the system, a control group or a limit of the process has to give: it would be
-/// killed half way.
+/// What the system, a control group or a limit of the process has to give.
+pub fn available() -> Option<u64> {
+    [read("/proc/meminfo", "MemAvailable:"), address_space(), control_groups()].into_iter().flatten().min()
+}
+
+/// Refuses work that would need more memory than there is [`available`]: it would be killed half way.
 pub fn ensure_available(needed: u64, work: &str) -> Result<(), Failure> {
-    let limits = [read("/proc/meminfo", "MemAvailable:"), address_space(), control_groups()];
-    match limits.into_iter().flatten().min() {
-        Some(available) if needed > available => {
-            let [needed, available] = [needed, available].map(Size);
-            let message = format!("{work} takes about {needed}, but only {available} are available");
-            Err(Failure::new(Kind::Memory, message))
-        }
-        _ => Ok(()),
+    ensure_within(needed, None, work)
+}
+
+/// The same, and no more than a budget.
+pub fn ensure_within(needed: u64, budget: Option<u64>, work: &str) -> Result<(), Failure> {
+    let (limit, which) = match (available(), budget) {
+        (Some(available), Some(budget)) if available < budget => (available, "available"),
+        (_, Some(budget)) => (budget, "allowed"),
+        (Some(available), None) => (available, "available"),
+        (None, None) => return Ok(()),
+    };
+    if needed <= limit {
+        return Ok(());
     }
+    let [needed, limit] = [needed, limit].map(Size);
+    let message = format!("{work} takes about {needed}, but only {limit} are {which}");
+    Err(Failure::new(Kind::Memory, message))
 }
 
 /// What `RLIMIT_AS` leaves.

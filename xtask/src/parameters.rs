@@ -1,7 +1,8 @@
 //! Which parameters a circuit is proved with: a given file, the ceremony's, or test parameters.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -9,7 +10,8 @@ use std::{
 
 use circuits::{params_name, shape::CircuitName};
 use groth16::{
-    Backend, ParameterError, Parameters, ReadOptions, Shape, ToxicWaste, VerifyingKey, check_test_target,
+    Backend, FileOptions, Fleet, FleetError, ParameterError, Parameters, PlanError, ProveError, ReadOptions,
+    Shape, ToxicWaste, VerifyingKey, check_test_target,
 };
 use r1cs::CompiledCircuit;
 use rand_chacha::ChaCha20Rng;
@@ -17,9 +19,9 @@ use rand_core::{OsRng, SeedableRng};
 use serde::Serialize;
 
 use crate::{
-    backend::device_failure,
+    backend::{Choice, open_failure, parameter_kind, setup_failure},
     cache::CachedParameters,
-    failure::{Failure, Kind, io_kind},
+    failure::{Failure, Kind},
     memory,
     progress::Progress,
     size::Size,
@@ -50,9 +52,11 @@ pub enum ParamsKind {
 }
 
 /// Where parameters are before there is a prover.
-pub enum Held {
+enum Held {
     /// In memory.
     Host(Arc<Parameters>),
+    /// In a file, for which nobody vouches.
+    File(PathBuf),
     /// Nowhere yet: the prover makes them where it uses them.
     Trapdoor(ToxicWaste),
 }
@@ -71,7 +75,7 @@ pub struct Chosen {
     pub load: Option<Duration>,
 }
 
-/// Whether [`choose`] will surely give test parameters: those it makes, and files without the ceremony's name.
+/// Whether [`fleet`] will surely give test parameters: those it makes, and files without the ceremony's name.
 pub fn surely_test(name: CircuitName, given: Option<&Path>) -> bool {
     match given {
         Some(path) => !has_ceremony_name(name, path),
@@ -83,18 +87,64 @@ fn has_ceremony_name(name: CircuitName, path: &Path) -> bool {
     path.file_name().is_some_and(|file| *file == *(params_name::file_stem(name) + ".params"))
 }
 
-/// A given file, the ceremony's file where there is one, or test parameters.
-pub fn choose(
+/// A prover on each device, with the parameters of a given file, of the ceremony's file where there is one, or with test parameters.
+/// Where a device has too little memory and the processor is allowed, the choice becomes the processor.
+pub fn fleet(
     name: CircuitName,
     circuit: &Arc<CompiledCircuit>,
     given: Option<&Path>,
-    backend: Backend,
-) -> Result<(Held, Chosen), Failure> {
+    choice: &mut Choice,
+) -> Result<(Fleet, Chosen), Failure> {
+    fleet_on(name, circuit, given, choice).or_else(|failure| {
+        *choice = choice.instead(failure)?;
+        fleet_on(name, circuit, given, choice)
+    })
+}
+
+fn fleet_on(
+    name: CircuitName,
+    circuit: &Arc<CompiledCircuit>,
+    given: Option<&Path>,
+    choice: &Choice,
+) -> Result<(Fleet, Chosen), Failure> {
     let shape = Shape::from(&**circuit);
-    match given.map(Path::to_owned).or_else(|| ceremony_file(name)) {
-        Some(path) => from_file(name, &path, &shape),
-        None => test_parameters(circuit, &shape, backend),
+    let (held, mut chosen) = match given.map(Path::to_owned).or_else(|| ceremony_file(name)) {
+        Some(path) => from_file(name, &path, &shape, choice)?,
+        None => test_parameters(circuit, &shape, choice)?,
+    };
+    let backends = &choice.backends[..];
+    let started = Instant::now();
+    let fleet = match held {
+        Held::Host(parameters) => {
+            Fleet::with_parameters(circuit, &parameters, backends).map_err(|error| fleet_failure(&error))
+        }
+        Held::File(path) => {
+            let _progress = Progress::start("loading parameters", None);
+            let options = FileOptions { check_subgroups: true, digest: None };
+            let fleet = Fleet::with_parameter_file(circuit, &path, options, backends);
+            chosen.load = Some(started.elapsed());
+            fleet.map_err(|error| fleet_failure(&error).at(path.display()))
+        }
+        Held::Trapdoor(waste) => {
+            let _progress = Progress::start("making test parameters", None);
+            let fleet = Fleet::with_test_parameters(circuit, waste, backends);
+            chosen.setup = Some(started.elapsed());
+            fleet.map_err(|error| without_file(fleet_failure(&error), &error))
+        }
+    }?;
+    Ok((fleet, chosen))
+}
+
+fn fleet_failure(error: &FleetError) -> Failure {
+    error.prover().map_or_else(|| Failure::new(Kind::Internal, error), open_failure)
+}
+
+/// Test parameters that fit nowhere can still be in a file.
+fn without_file(mut failure: Failure, error: &FleetError) -> Failure {
+    if matches!(error.prover(), Some(ProveError::Plan(PlanError::Host { .. }))) {
+        failure.message += "; write them with `setup --out`, and give the file with --params";
     }
+    failure
 }
 
 /// The ceremony's file of this circuit, if the folder holds it.
@@ -104,33 +154,55 @@ fn ceremony_file(name: CircuitName) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Nobody vouches for the file, so that all its points are checked to be in the subgroup.
-fn from_file(name: CircuitName, path: &Path, shape: &Shape) -> Result<(Held, Chosen), Failure> {
+/// Memory of a proof on the processor, beside its parameters: four vectors of the domain's size.
+fn proof_bytes(shape: &Shape) -> u64 {
+    4 * 32 * shape.domain_size() as u64
+}
+
+/// Nobody vouches for the file, so that all its points are checked to be in the subgroup. The processor holds them if there is
+/// memory for that, and reads them for each proof otherwise; on a device it is the prover that decides.
+fn from_file(
+    name: CircuitName,
+    path: &Path,
+    shape: &Shape,
+    choice: &Choice,
+) -> Result<(Held, Chosen), Failure> {
     let started = Instant::now();
     let found = fs::metadata(path).map_err(|error| Failure::io(path, &error))?.len();
     // What follows the last section is read past, not kept.
     let bytes = found.min(shape.file_size());
-    memory::ensure_available(bytes, "holding these parameters")
-        .map_err(|failure| failure.at(path.display()))?;
-    let progress = Progress::start("loading parameters", None);
-    let options = ReadOptions { shape: Some(shape), digest: None };
-    let parameters = Parameters::read_file(path, options).map_err(|error| read_failure(path, &error))?;
-    parameters.check_subgroups(&mut OsRng).map_err(|error| read_failure(path, &error))?;
-    drop(progress);
+    let held = bytes + proof_bytes(shape);
+    let hold = choice.backend == Backend::Cpu
+        && memory::ensure_within(held, choice.host_memory, "proving with these parameters").is_ok();
+    if choice.backend == Backend::Cpu && !hold {
+        let work = "proving with parameters that stay in their file";
+        memory::ensure_within(proof_bytes(shape), choice.host_memory, work)
+            .map_err(|failure| failure.at(path.display()))?;
+    }
+    let (held, vk) = if hold {
+        let _progress = Progress::start("loading parameters", None);
+        let options = ReadOptions { shape: Some(shape), digest: None };
+        let parameters = Parameters::read_file(path, options).map_err(|error| read_failure(path, &error))?;
+        parameters.check_subgroups(&mut OsRng).map_err(|error| read_failure(path, &error))?;
+        let vk = parameters.vk.clone();
+        (Held::Host(Arc::new(parameters)), vk)
+    } else {
+        let vk = VerifyingKey::read_parameter_file(path).map_err(|error| read_failure(path, &error))?;
+        (Held::File(path.to_owned()), vk)
+    };
     let named = has_ceremony_name(name, path);
-    let ceremony = named && parameters.vk.gamma_is_one();
+    let ceremony = named && vk.gamma_is_one();
     if named && !ceremony {
         tracing::warn!(path = %path.display(), "test parameters under a ceremony's name: gamma_g2 is not the generator");
     }
     let kind = if ceremony { ParamsKind::Ceremony } else { ParamsKind::Test };
     let key_file = path.with_extension("vk");
     if named && key_file.exists() {
-        check_key(&parameters.vk, &key_file)?;
+        check_key(&vk, &key_file)?;
     }
     let origin = path.display().to_string();
-    let bytes = parameters.file_size();
     let chosen = Chosen { bytes, kind, origin, setup: None, load: Some(started.elapsed()) };
-    Ok((Held::Host(Arc::new(parameters)), chosen))
+    Ok((held, chosen))
 }
 
 /// That the parameters' verifying key is that of this file.
@@ -146,19 +218,19 @@ pub fn check_key(of_parameters: &VerifyingKey, key_file: &Path) -> Result<(), Fa
 fn test_parameters(
     circuit: &Arc<CompiledCircuit>,
     shape: &Shape,
-    backend: Backend,
+    choice: &Choice,
 ) -> Result<(Held, Chosen), Failure> {
     let bytes = shape.file_size();
     let kind = ParamsKind::Test;
     let made = |origin: String| {
         let started = Instant::now();
-        let parameters = Arc::new(setup(circuit, Some(SEED), backend)?);
+        let parameters = Arc::new(setup(circuit, Some(SEED), choice)?);
         let chosen = Chosen { bytes, kind, origin, setup: Some(started.elapsed()), load: None };
         Ok::<_, Failure>((parameters, chosen))
     };
     if bytes >= CACHE_LIMIT {
         let origin = "made for this run, too large for the cache".into();
-        return match backend {
+        return match choice.backend {
             Backend::Cpu => made(origin).map(|(parameters, chosen)| (Held::Host(parameters), chosen)),
             _ => {
                 let chosen = Chosen { bytes, kind, origin, setup: None, load: None };
@@ -166,6 +238,8 @@ fn test_parameters(
             }
         };
     }
+    let work = "holding the parameters";
+    memory::ensure_within(bytes, choice.host_memory, work).map_err(|failure| failure.at("--host-memory"))?;
     // No fault of the cache keeps anyone from proving.
     let cached = match CachedParameters::lock(circuit.id(), SEED) {
         Ok(cached) => cached,
@@ -196,34 +270,40 @@ fn trapdoor(seed: Option<u64>) -> ToxicWaste {
     }
 }
 
-/// Test parameters from a seed, or from fresh randomness that is forgotten.
-pub fn setup(
+/// Test parameters from a seed.
+fn setup(circuit: &Arc<CompiledCircuit>, seed: Option<u64>, choice: &Choice) -> Result<Parameters, Failure> {
+    ensure_setup(circuit, choice, true)?;
+    let _progress = Progress::start("making test parameters", None);
+    groth16::setup_on(circuit, trapdoor(seed), choice.backend).map_err(|error| setup_failure(&error))
+}
+
+/// Test parameters from a seed, or from fresh randomness that is forgotten, into an empty file.
+pub fn setup_into(
     circuit: &Arc<CompiledCircuit>,
     seed: Option<u64>,
-    backend: Backend,
-) -> Result<Parameters, Failure> {
-    let shape = Shape::from(&**circuit);
-    // The points, and on the processor the scalars that they are multiples of.
-    let scalars = match backend {
-        Backend::Cpu => 32 * (4 * shape.rows.next_power_of_two() + 6 * (shape.inputs + shape.aux)) as u64,
+    choice: &Choice,
+    file: &File,
+) -> Result<VerifyingKey, Failure> {
+    ensure_setup(circuit, choice, choice.backend == Backend::Cpu)?;
+    let _progress = Progress::start("making test parameters", None);
+    groth16::setup_into(circuit, trapdoor(seed), choice.backend, file).map_err(|error| setup_failure(&error))
+}
+
+/// That there is memory for a setup, which may hold its points.
+fn ensure_setup(circuit: &CompiledCircuit, choice: &Choice, holds: bool) -> Result<(), Failure> {
+    let shape = Shape::from(circuit);
+    // On the processor there are also the scalars that the points are multiples of.
+    let scalars = match choice.backend {
+        Backend::Cpu => 32 * (4 * shape.domain_size() + 6 * (shape.inputs + shape.aux)) as u64,
         _ => 0,
     };
-    memory::ensure_available(shape.file_size() + scalars, "making test parameters")?;
-    let _progress = Progress::start("making test parameters", None);
-    groth16::setup_on(circuit, trapdoor(seed), backend).map_err(|error| match error.device() {
-        Some(error) => device_failure(error),
-        None => Failure::new(Kind::Internal, error).at("setup"),
-    })
+    let points = if holds { shape.file_size() } else { 0 };
+    memory::ensure_within(points + scalars, choice.host_memory, "making test parameters")
 }
 
 /// A parameter or key file that cannot be used.
 pub fn read_failure(path: &Path, error: &ParameterError) -> Failure {
-    let kind = match error {
-        ParameterError::Io { source, .. } => io_kind(source),
-        ParameterError::OutOfMemory { .. } => Kind::Memory,
-        _ => Kind::Input,
-    };
-    Failure::new(kind, error).at(path.display())
+    Failure::new(parameter_kind(error), error).at(path.display())
 }
 
 impl Chosen {

@@ -23,7 +23,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> (i32, (String, String, String))
 #[test]
 fn flags_that_this_build_cannot_honour() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [&[&str]; 2] = [&["--device-memory", "16GiB"], &["--host-memory", "16GiB"]];
+    let cases: [&[&str]; 1] = [&["--device-memory", "16GiB"]];
     for arguments in cases {
         let (code, (kind, message, place)) = refused(folder.path(), arguments);
         assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", arguments[0]));
@@ -59,6 +59,20 @@ fn sectors_are_synthetic() {
         refused(folder.path(), &["--synthetic", "1", "--sectors", "2", "--partition", "2"]);
     assert_eq!((code, kind.as_str(), place.as_str()), (2, "usage", "--partition"));
     assert!(message.contains("the proof has 2"), "{message}");
+}
+
+#[test]
+fn budgets_that_do_not_suffice() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, (kind, message, place)) = refused(folder.path(), &["--host-memory", "1MiB"]);
+    assert_eq!((code, kind.as_str(), place.as_str()), (4, "memory", "--host-memory"), "{message}");
+    assert!(message.contains("only 1.0 MiB are allowed"), "{message}");
+    let answer = xtask(
+        folder.path(),
+        &["setup", "--json", "--circuit", "winning-2KiB", "--out", "s", "--host-memory", "1MiB"],
+    );
+    assert_eq!((answer.code, answer.error().0.as_str()), (4, "memory"), "{}", answer.stderr);
+    assert!(entries(folder.path()).is_empty());
 }
 
 #[test]

@@ -1,71 +1,41 @@
-//! The pipeline on a CUDA device: a packed witness goes in, five sums come out, and nothing else travels.
+//! The pipeline on a CUDA device: a packed witness goes in, five sums come out, and nothing else travels but points that
+//! the [plan](crate::Plan) leaves elsewhere.
 
+mod query;
 mod setup;
 mod srs;
+mod target;
+mod workshop;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assignment::{Bitmap, PackedWitness};
 use blstrs::{G1Projective, G2Projective, Scalar};
 use gpu::clock::Recording;
-use gpu::{Budget, Clock, Device, DeviceBuffer, Fr, Pool, Stream};
-use msm_gpu::device::{Dense, DeviceDensity, DeviceMsm, DevicePacked, Source};
+use gpu::{Clock, DeviceBuffer, Fr, Pool};
+use msm_gpu::device::{Dense, DeviceDensity, DevicePacked, Source};
 use msm_gpu::{Density, G1, G2, cpu};
-use ntt_gpu::{Domain, Natural, device};
+use ntt_gpu::{Natural, device};
 use r1cs::CompiledCircuit;
-use r1cs::device::{DeviceCircuit, DeviceWitness};
+use r1cs::device::DeviceWitness;
 use tracing::{debug_span, info_span};
 
 use crate::pipeline::{Pipeline, Sums};
-use crate::shape::Densities;
 use crate::times::{Clocks, SumTimes, stage};
-use crate::{Parameters, ProveError, StageTimes};
+use crate::{Budgets, Origin, Plan, ProveError, Sizes, StageTimes, ToxicWaste, VerifyingKey};
 
-pub(crate) use setup::{parameters, setup};
+pub(crate) use query::HostParameters;
+use query::Query;
 use srs::Srs;
-
-/// Device memory left to others: the driver's own needs grow while kernels are loaded.
-const MARGIN: u64 = 1 << 30;
-
-/// A device with everything that setups and proofs of one circuit share.
-#[derive(Debug)]
-pub(crate) struct Workshop {
-    circuit: DeviceCircuit,
-    densities: Densities,
-    pool: Pool,
-    msm: DeviceMsm,
-    domain: Domain,
-    ntt: device::Ntt,
-}
-
-impl Workshop {
-    /// Opens the device, copies the circuit to it and makes the twiddles.
-    pub(crate) fn open<E>(ordinal: u32, circuit: Arc<CompiledCircuit>) -> Result<Self, E>
-    where
-        E: From<gpu::Error> + From<ntt_gpu::Error> + From<msm_gpu::Error>,
-    {
-        let device = Device::open(ordinal)?;
-        let (free, _) = device.memory()?;
-        let pool = Pool::new(&device, Budget::Bytes(free.saturating_sub(MARGIN)))?;
-        let msm = DeviceMsm::new(&pool)?;
-        msm.staging().reserve()?;
-        let domain = Domain::covering(circuit.num_rows())?;
-        let ntt = device::Ntt::new(domain, &pool, msm.stream())?;
-        let densities = Densities::of(&circuit);
-        let circuit = DeviceCircuit::upload(circuit, &pool, msm.stream())?;
-        Ok(Self { circuit, densities, pool, msm, domain, ntt })
-    }
-
-    /// The one stream that all work runs on.
-    fn stream(&self) -> &Stream {
-        self.msm.stream()
-    }
-}
+use workshop::Workshop;
+pub(crate) use workshop::{parameter_file, parameters};
 
 /// A compiled circuit and its parameters on a device.
 #[derive(Debug)]
 pub(crate) struct Cuda {
     workshop: Workshop,
+    plan: Plan,
+    ntt: device::Ntt,
     srs: Srs,
     a_density: DeviceDensity,
     b_density: DeviceDensity,
@@ -74,58 +44,117 @@ pub(crate) struct Cuda {
 }
 
 impl Cuda {
-    /// Copies parameters, whose shape has been checked, to the device.
-    pub(crate) fn with_parameters(workshop: Workshop, parameters: &Parameters) -> Result<Self, ProveError> {
-        let srs = Srs::upload(&workshop, parameters)?;
-        Self::with_srs(workshop, srs)
+    /// Brings parameters, whose shape has been checked, to where the budgets let them be. With `check_subgroups` all of their points
+    /// are checked to be in the subgroup of prime order.
+    pub(crate) fn with_parameters(
+        device: u32,
+        budgets: &Budgets,
+        circuit: &Arc<CompiledCircuit>,
+        parameters: &HostParameters,
+        check_subgroups: bool,
+    ) -> Result<Self, ProveError> {
+        retry(device, budgets, circuit, parameters.origin(), |pool, plan| {
+            let workshop = Workshop::new::<ProveError>(circuit.clone(), pool)?;
+            let srs = Srs::load(parameters, &plan, check_subgroups, &workshop)?;
+            Self::new(workshop, plan, srs)
+        })
     }
 
-    pub(crate) fn with_srs(workshop: Workshop, srs: Srs) -> Result<Self, ProveError> {
+    /// Makes test parameters where the budgets let them be.
+    pub(crate) fn with_test_parameters(
+        device: u32,
+        budgets: &Budgets,
+        circuit: &Arc<CompiledCircuit>,
+        waste: &ToxicWaste,
+    ) -> Result<(VerifyingKey, Self), ProveError> {
+        retry(device, budgets, circuit, Origin::Made, |pool, plan| {
+            let workshop = Workshop::new::<ProveError>(circuit.clone(), pool)?;
+            let (vk, srs) = Srs::make(&plan, &workshop, |targets| setup::setup(&workshop, waste, targets))?;
+            Ok((vk, Self::new(workshop, plan, srs)?))
+        })
+    }
+
+    fn new(workshop: Workshop, plan: Plan, srs: Srs) -> Result<Self, ProveError> {
         let density = |bitmap: &Bitmap| -> Result<DeviceDensity, ProveError> {
             Ok(workshop.msm.upload_density(&Density::new(bitmap.len(), bitmap.words())?)?)
         };
         let a_density = density(&workshop.densities.a_aux)?;
         let b_density = density(&workshop.densities.b_aux)?;
+        let ntt = device::Ntt::within(plan.quotient, workshop.domain, &workshop.pool, workshop.stream())?;
         let clock = Clock::new(workshop.pool.device(), &workshop.msm.streams())?;
-        Ok(Self { workshop, srs, a_density, b_density, turn: Mutex::new(clock) })
+        Ok(Self { workshop, plan, ntt, srs, a_density, b_density, turn: Mutex::new(clock) })
     }
 
     /// The sums over the inputs, of which there are few, on the processor.
     fn input_sums(&self, inputs: &[Scalar]) -> Result<InputSums, msm_gpu::Error> {
         let in_b: Vec<Scalar> = self.workshop.densities.b_inputs.ones().map(|i| inputs[i]).collect();
-        let srs = &self.srs;
+        let points = &self.srs.of_inputs;
         Ok(InputSums {
-            a: cpu::msm::<G1>(&srs.a_inputs, inputs)?,
-            b_g1: cpu::msm::<G1>(&srs.b_g1_inputs, &in_b)?,
-            b_g2: cpu::msm::<G2>(&srs.b_g2_inputs, &in_b)?,
+            a: cpu::msm::<G1>(&points.a, inputs)?,
+            b_g1: cpu::msm::<G1>(&points.b_g1, &in_b)?,
+            b_g2: cpu::msm::<G2>(&points.b_g2, &in_b)?,
         })
     }
 
-    fn aux_sums(
+    /// The sum over the quotient's coefficients.
+    fn h_sum(
         &self,
-        witness: &DeviceWitness<'_>,
         h: &DeviceBuffer<Fr>,
         recording: &Recording<'_>,
         times: &mut SumTimes,
-    ) -> Result<Sums, msm_gpu::Error> {
+    ) -> Result<G1Projective, msm_gpu::Error> {
+        sum("h", h.len(), &mut times.h, recording, || {
+            self.workshop.msm.msm::<G1>(self.srs.h.source(), Dense::Montgomery(Source::Device(h)))
+        })
+    }
+
+    /// The sums over the auxiliary variables of a witness, which is sent again if it did not stay: the first sum waits for that.
+    fn aux_sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        uploaded: Option<DeviceWitness<'_>>,
+        recording: &Recording<'_>,
+        times: &mut SumTimes,
+    ) -> Result<AuxSums, ProveError> {
         let (msm, srs) = (&self.workshop.msm, &self.srs);
-        let h = sum("h", h.len(), &mut times.h, recording, || {
-            msm.msm::<G1>(Source::Device(&srs.h), Dense::Montgomery(Source::Device(h)))
-        })?;
+        let mut sent_again = None;
+        let witness = match uploaded {
+            Some(witness) => witness,
+            None => {
+                recording.stage("l");
+                self.upload(witness, &mut sent_again)?
+            }
+        };
         let (len, dense) = (witness.host().num_aux(), witness.dense());
         let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
-        let g1 = |query, points: &DeviceBuffer<_>, density, slot: &mut _| {
-            sum(query, points.len(), slot, recording, || {
-                msm.msm_packed::<G1>(Source::Device(points), &packed, density)
-            })
+        let g1 = |query, points: &Query<G1>, density, slot: &mut _| {
+            let points = points.source();
+            sum(query, points.len(), slot, recording, || msm.msm_packed::<G1>(points, &packed, density))
         };
         let l = g1("l", &srs.l, None, &mut times.l)?;
+        if let (Some(clocks), Some(sent)) = (&mut times.l, sent_again) {
+            clocks.add(&sent);
+        }
         let a = g1("a", &srs.a, Some(&self.a_density), &mut times.a)?;
         let b_g1 = g1("b_g1", &srs.b_g1, Some(&self.b_density), &mut times.b_g1)?;
-        let b_g2 = sum("b_g2", srs.b_g2.len(), &mut times.b_g2, recording, || {
-            msm.msm_packed::<G2>(Source::Device(&srs.b_g2), &packed, Some(&self.b_density))
+        let points = srs.b_g2.source();
+        let b_g2 = sum("b_g2", points.len(), &mut times.b_g2, recording, || {
+            msm.msm_packed::<G2>(points, &packed, Some(&self.b_density))
         })?;
-        Ok(Sums { a, b_g1, b_g2, l, h })
+        Ok(AuxSums { l, a, b_g1, b_g2 })
+    }
+
+    fn upload<'w>(
+        &self,
+        witness: &'w PackedWitness<Scalar>,
+        slot: &mut Option<Clocks>,
+    ) -> Result<DeviceWitness<'w>, gpu::Error> {
+        let (pool, msm) = (&self.workshop.pool, &self.workshop.msm);
+        stage(slot, info_span!("upload", bytes = witness.memory()), |calls| {
+            calls.call(debug_span!("r1cs::upload", aux = witness.num_aux()), || {
+                DeviceWitness::upload(witness, msm.staging(), pool, msm.stream())
+            })
+        })
     }
 
     /// The stages, whose times lack the device's clock.
@@ -135,22 +164,18 @@ impl Cuda {
         recording: &Recording<'_>,
         times: &mut StageTimes,
     ) -> Result<Sums, ProveError> {
-        let Workshop { circuit, pool, msm, domain, ntt, .. } = &self.workshop;
+        let Workshop { circuit, pool, domain, .. } = &self.workshop;
         let (stream, rows, size) = (self.workshop.stream(), circuit.circuit().num_rows(), domain.size());
         let mut upload = None;
         let products = stage(&mut times.products, info_span!("products", rows), |calls| {
             recording.stage("upload");
-            let witness = stage(&mut upload, info_span!("upload", bytes = witness.memory()), |calls| {
-                calls.call(debug_span!("r1cs::upload", aux = witness.num_aux()), || {
-                    DeviceWitness::upload(witness, msm.staging(), pool, stream)
-                })
-            })?;
+            let uploaded = self.upload(witness, &mut upload)?;
             calls.include([upload]);
             recording.stage("products");
             let products = calls.call(debug_span!("r1cs::satisfied_products", rows), || {
-                circuit.satisfied_products(&witness, pool, stream)
+                circuit.satisfied_products(&uploaded, pool, stream)
             })?;
-            Ok::<_, ProveError>((witness, products))
+            Ok::<_, ProveError>((self.plan.keeps(witness).then_some(uploaded), products))
         });
         times.upload = upload;
         let (uploaded, products) = products?;
@@ -158,22 +183,63 @@ impl Cuda {
         let h = stage(&mut times.quotient, info_span!("quotient", domain = size), |calls| {
             let [a, b] = products.map(|values| device::Polynomial::<_, Natural>::new(*domain, values));
             let (a, b) = (a?, b?);
-            calls.call(debug_span!("ntt_gpu::quotient", size), || ntt.quotient(stream, a, b))
+            calls.call(debug_span!("ntt_gpu::quotient", size), || self.ntt.quotient(stream, a, b))
         })?;
         let h = h.into_buffer();
         let sums = &mut times.sums;
         stage(&mut times.msm, info_span!("msm"), |calls| {
-            let (of_inputs, of_aux) = rayon::join(
+            let (of_inputs, of_rest) = rayon::join(
                 || self.input_sums(witness.inputs()),
-                || self.aux_sums(&uploaded, &h, recording, sums),
+                || {
+                    let of_h = self.h_sum(&h, recording, sums)?;
+                    drop(h);
+                    Ok::<_, ProveError>((of_h, self.aux_sums(witness, uploaded, recording, sums)?))
+                },
             );
             calls.include([sums.h, sums.l, sums.a, sums.b_g1, sums.b_g2]);
-            let (of_inputs, mut sums) = (of_inputs?, of_aux?);
-            sums.a += of_inputs.a;
-            sums.b_g1 += of_inputs.b_g1;
-            sums.b_g2 += of_inputs.b_g2;
-            Ok(sums)
+            let (of_inputs, (h, of_aux)) = (of_inputs?, of_rest?);
+            Ok(Sums {
+                a: of_inputs.a + of_aux.a,
+                b_g1: of_inputs.b_g1 + of_aux.b_g1,
+                b_g2: of_inputs.b_g2 + of_aux.b_g2,
+                l: of_aux.l,
+                h,
+            })
         })
+    }
+}
+
+/// Plans for the memory that a device has, and tries. Where memory runs out although the plan said that there is enough, another process
+/// has taken it since: then a plan for less is tried, and a third.
+fn retry<T>(
+    device: u32,
+    budgets: &Budgets,
+    circuit: &CompiledCircuit,
+    origin: Origin,
+    attempt: impl Fn(Pool, Plan) -> Result<T, ProveError>,
+) -> Result<T, ProveError> {
+    const ATTEMPTS: usize = 3;
+    let mut budgets = *budgets;
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let pool = workshop::open(device, &budgets)?;
+        let limit = pool.limit();
+        let sizes = Sizes::of(circuit, origin, pool.device().info().multiprocessors)?;
+        let plan = Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets })?;
+        tracing::debug!(%plan, "planned");
+        let error = match attempt(pool, plan) {
+            Ok(out) => return Ok(out),
+            Err(error) => error,
+        };
+        match error.device() {
+            Some(gpu::Error::OutOfMemory { .. }) if attempts < ATTEMPTS => {
+                tracing::warn!(%error, "memory ran out: trying with three quarters of it");
+                budgets.device = Some(limit / 4 * 3);
+                budgets.host = budgets.host.or(Some(plan.host_peak)).map(|host| host / 4 * 3);
+            }
+            _ => return Err(error),
+        }
     }
 }
 
@@ -189,6 +255,13 @@ fn sum<T>(
     stage(slot, info_span!("sum", query, len), |calls| calls.call(debug_span!("msm_gpu::msm", len), sum))
 }
 
+struct AuxSums {
+    l: G1Projective,
+    a: G1Projective,
+    b_g1: G1Projective,
+    b_g2: G2Projective,
+}
+
 struct InputSums {
     a: G1Projective,
     b_g1: G1Projective,
@@ -199,6 +272,7 @@ impl Pipeline for Cuda {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
         // A panic under the lock leaves nothing behind: every buffer belongs to its call.
         let clock = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.srs.check_unchanged()?;
         let recording = clock.record()?;
         let mut times = StageTimes::default();
         let mut whole = None;
@@ -211,8 +285,13 @@ impl Pipeline for Cuda {
         // Read even where a stage failed: what the device did until then is traced.
         let spans = recording.read();
         let sums = sums?;
+        self.srs.check_unchanged()?;
         times.set_device(&spans?);
         Ok((sums, times))
+    }
+
+    fn plan(&self) -> Option<&Plan> {
+        Some(&self.plan)
     }
 
     fn device_peak(&self) -> Option<u64> {

@@ -3,7 +3,7 @@
 
 use assignment::{CircuitId, PackedWitness, ProvingAssignment, WitnessCS};
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
-use blstrs::Scalar;
+use blstrs::{G1Affine, Scalar};
 use ff::Field;
 use groth16::{Parameters, ToxicWaste, setup};
 use r1cs::CompiledCircuit;
@@ -148,4 +148,16 @@ pub fn waste(seed: u64) -> ToxicWaste {
 
 pub fn parameters(circuit: &CompiledCircuit) -> Parameters {
     setup(circuit, waste(11)).unwrap()
+}
+
+/// A point on the curve outside the subgroup.
+pub fn outside_subgroup() -> G1Affine {
+    (1u8..=255)
+        .find_map(|x| {
+            let mut bytes = [0; 48];
+            (bytes[0], bytes[47]) = (0x80, x);
+            let point = Option::<G1Affine>::from(G1Affine::from_compressed_unchecked(&bytes))?;
+            (!bool::from(point.is_torsion_free())).then_some(point)
+        })
+        .unwrap()
 }

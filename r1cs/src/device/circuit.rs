@@ -47,6 +47,19 @@ impl DeviceCircuit {
         })
     }
 
+    /// Bytes of device memory that a circuit takes.
+    pub fn bytes(circuit: &CompiledCircuit) -> u64 {
+        let of_block = |block: &Block| {
+            let terms = block.matrices.iter().map(|matrix| matrix.nnz()).sum();
+            let words = 3 * (block.rows() + 1) + terms + block.longer_rows(SHORT_TERMS).len();
+            Pool::bytes_for::<u32>(words) + Pool::bytes_for::<u16>(terms)
+        };
+        let coefficients = circuit.coefficients.len();
+        let dictionary = 2 * Pool::bytes_for::<Fr>(coefficients) + Pool::bytes_for::<i32>(coefficients);
+        let slots = Pool::bytes_for::<u32>(circuit.bindings.columns.len());
+        of_block(&circuit.prefix) + of_block(&circuit.unit) + slots + dictionary
+    }
+
     /// The circuit.
     pub fn circuit(&self) -> &Arc<CompiledCircuit> {
         &self.circuit

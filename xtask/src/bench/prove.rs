@@ -20,7 +20,7 @@ use report::{Measured, Report, Stages};
 use crate::{
     backend::{self, Choice, device_failure},
     cache,
-    cli::Bench,
+    cli::{Bench, Hardware},
     cmd::Outcome,
     console::Console,
     failure::{Failure, Kind},
@@ -36,7 +36,8 @@ const RUNS: u32 = 5;
 
 /// Proves everything asked for and prints the table.
 pub fn run(flags: &Bench, console: Console) -> Outcome {
-    let choice = backend::choose(flags.backend.unwrap_or_default(), &[])?;
+    let backend = flags.backend.unwrap_or_default();
+    let choice = backend::choose(&Hardware { backend, ..Hardware::default() })?;
     let sizes = match (&flags.log_n, flags.circuit.is_empty()) {
         (Some(sizes), _) => sizes.0.clone(),
         (None, true) => SIZES.to_vec(),

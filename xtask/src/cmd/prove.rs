@@ -27,7 +27,7 @@ use crate::{
     failure::{Failure, Kind},
     files::{Outputs, check_stem, with_suffix},
     memory::Meter,
-    parameters::{self, Chosen, Held, ParamsKind},
+    parameters::{self, ParamsKind},
     progress::Progress,
     public_inputs,
     source::{self, Partition},
@@ -38,8 +38,7 @@ use crate::{
 pub fn run(flags: &Prove, console: Console) -> Outcome {
     let meter = Meter::start();
     let started = Instant::now();
-    backend::refuse_budgets(flags)?;
-    let choice = backend::choose(flags.backend, &flags.device)?;
+    let mut choice = backend::choose(&flags.hardware)?;
 
     // Whatever is wrong with the output or the input is said before anything expensive begins.
     let targets = targets(flags.out.as_deref())?;
@@ -58,12 +57,15 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         partitions.iter().try_for_each(|partition| check(&circuit, partition))?;
     }
 
-    let (held, mut chosen) =
-        parameters::choose(flags.source.circuit, &circuit, flags.params.as_deref(), choice.backend)?;
+    let (fleet, chosen) =
+        parameters::fleet(flags.source.circuit, &circuit, flags.params.as_deref(), &mut choice)?;
     if chosen.kind == ParamsKind::Test {
         parameters::check_targets(&targets)?;
     }
-    let fleet = fleet(&circuit, held, &choice.backends, &mut chosen)?.verify_proofs(!flags.no_verify);
+    let fleet = fleet.verify_proofs(!flags.no_verify);
+    for plan in fleet.plans() {
+        console.field("plan", plan);
+    }
     if let Some(path) = &flags.vk {
         parameters::check_key(fleet.key(), path)?;
     }
@@ -108,29 +110,6 @@ fn compiled_circuit(partitions: &[Partition]) -> Result<(Arc<CompiledCircuit>, O
     let (circuit, from_file) =
         cache::load_or_compile(&first.circuit).map_err(|error| compile_failure(&error))?;
     Ok((Arc::new(circuit), (!from_file).then(|| started.elapsed())))
-}
-
-/// A prover on each device, with its parameters where it uses them.
-fn fleet(
-    circuit: &Arc<CompiledCircuit>,
-    held: Held,
-    backends: &[Backend],
-    chosen: &mut Chosen,
-) -> Result<Fleet, Failure> {
-    let fleet = match held {
-        Held::Host(parameters) => Fleet::with_parameters(circuit, &parameters, backends),
-        Held::Trapdoor(waste) => {
-            let started = Instant::now();
-            let _progress = Progress::start("making test parameters", None);
-            let fleet = Fleet::with_test_parameters(circuit, waste, backends);
-            chosen.setup = Some(started.elapsed());
-            fleet
-        }
-    };
-    fleet.map_err(|error| match error.prover() {
-        Some(error) => prove_failure("setup", error),
-        None => Failure::new(Kind::Internal, error),
-    })
 }
 
 /// That the witness satisfies the circuit: every relation by the native generators, every row by the matrices.

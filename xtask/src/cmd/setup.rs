@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use circuits::FilecoinCircuit;
+use groth16::Shape;
 use r1cs::CompiledCircuit;
 use serde_json::json;
 
@@ -14,7 +15,6 @@ use crate::{
     files::{Outputs, check_stem, with_suffix},
     memory::Meter,
     parameters::{self, check_targets},
-    progress::Progress,
     size::Size,
     source,
 };
@@ -22,7 +22,7 @@ use crate::{
 /// Makes parameters from a seed or fresh randomness and writes `FILE.params` and `FILE.vk`.
 pub fn run(flags: &Setup, console: Console) -> Outcome {
     let meter = Meter::start();
-    let choice = backend::choose(flags.backend, &[])?;
+    let choice = backend::choose(&flags.hardware)?;
     check_stem(&flags.out)?;
     let [params, vk] = ["params", "vk"].map(|suffix| with_suffix(&flags.out, suffix));
     let targets = [params.clone(), vk.clone()];
@@ -31,23 +31,23 @@ pub fn run(flags: &Setup, console: Console) -> Outcome {
     let blank = FilecoinCircuit::blank(flags.circuit).map_err(|error| source::circuit_failure(&error))?;
     let started = Instant::now();
     let circuit = CompiledCircuit::compile(&blank).map_err(|error| compile_failure(&error))?;
-    let made = parameters::setup(&Arc::new(circuit), flags.seed, choice.backend)?;
-    let setup_ms = millis(started);
-
-    let progress = Progress::start("writing", None);
-    outputs.fill(0, |out| made.write(out))?;
-    outputs.fill(1, |out| made.vk.write(out))?;
+    let circuit = Arc::new(circuit);
+    let key = outputs.fill_file(0, |file, target| {
+        parameters::setup_into(&circuit, flags.seed, &choice, file)
+            .map_err(|failure| failure.at(target.display()))
+    })?;
+    outputs.fill(1, |out| key.write(out))?;
     // Meanwhile a ceremony's file may have come into the folder.
     check_targets(&targets)?;
     outputs.publish()?;
-    drop(progress);
+    let setup_ms = millis(started);
 
-    let bytes = made.file_size();
+    let bytes = Shape::from(&*circuit).file_size();
     console.field("circuit", flags.circuit);
     console.field("parameters", format_args!("test (forgeable by whoever knows the seed), {}", Size(bytes)));
     console.field("written", format_args!("{}, {}", params.display(), vk.display()));
     console.field("backend", format_args!("{} ({})", choice.name, choice.reason));
-    console.field("setup", format_args!("{setup_ms:.0} ms"));
+    console.field("setup", format_args!("{setup_ms:.0} ms, compiled, made and written"));
     if let Some(peak) = meter.peaks().anonymous {
         console.field("peak memory", Size(peak));
     }
