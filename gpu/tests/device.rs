@@ -238,3 +238,19 @@ fn device_spans_are_recorded_in_order() {
     assert!(clock.record().unwrap().read().unwrap().is_empty());
     assert_eq!(pool.peak(), (1 << 20) + 512);
 }
+
+#[test]
+fn device_pool_takes_memory_ahead_of_need() {
+    let Some(device) = device("device_pool_takes_memory_ahead_of_need") else { return };
+    let stream = device.stream().unwrap();
+    let pool = Pool::new(&device, Budget::Bytes(1 << 30)).unwrap();
+    pool.reserve(0, &stream).unwrap();
+    pool.reserve(1 << 30, &stream).unwrap();
+    assert_eq!((pool.in_use(), pool.peak()), (0, 0));
+    let refused = pool.reserve((1 << 30) + 1, &stream).unwrap_err();
+    assert!(matches!(refused, Error::OutOfMemory { requested: 1_073_741_825, .. }), "{refused}");
+    // Buffers of other sizes fit what was taken.
+    let buffers: Vec<_> = (0..7).map(|k| pool.allocate::<u8>(k << 20, &stream).unwrap()).collect();
+    drop(buffers);
+    assert!(pool.allocate::<u8>(1 << 30, &stream).is_ok());
+}

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use blstrs::{G1Affine, G2Affine};
-use gpu::{DeviceBuffer, Fr, PinnedBuffer, Timer};
+use gpu::{Budget, DeviceBuffer, Fr, PinnedBuffer, Pool, Timer};
 use group::prime::PrimeCurveAffine;
 use rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
@@ -20,13 +20,20 @@ const PER_ADDITION: f64 = 6.0;
 const ONES_PERCENT: u32 = 38;
 const DENSE_PERCENT: u32 = 2;
 
+/// Bytes of device memory for the lines that say so, or what the pool has where that is less.
+pub const BUDGET: u64 = 16_000_000_000;
+
 /// What to time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// G1, dense scalars, everything on the device.
     G1Dense,
-    /// G1, dense scalars, bases and scalars in pinned host memory.
+    /// G1, dense scalars, bases and scalars on the device, and [`BUDGET`] bytes of device memory beside them.
+    G1Bounded,
+    /// G1, dense scalars, bases and scalars in pinned host memory, and [`BUDGET`] bytes of device memory in all.
     G1Pinned,
+    /// G1, dense scalars, bases and scalars in pageable host memory, and [`BUDGET`] bytes of device memory in all.
+    G1Host,
     /// G1, 60 % zero, 38 % one and 2 % dense scalars, packed, everything on the device.
     G1Packed,
     /// G2, dense scalars, everything on the device.
@@ -39,14 +46,24 @@ pub enum Work {
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::G1Dense, Self::G1Pinned, Self::G1Packed, Self::G2Dense, Self::G1FixedBase, Self::G2FixedBase];
+    pub const ALL: [Self; 8] = [
+        Self::G1Dense,
+        Self::G1Bounded,
+        Self::G1Pinned,
+        Self::G1Host,
+        Self::G1Packed,
+        Self::G2Dense,
+        Self::G1FixedBase,
+        Self::G2FixedBase,
+    ];
 
     /// A name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::G1Dense => "msm g1 dense",
-            Self::G1Pinned => "msm g1 dense, pinned host memory",
+            Self::G1Bounded => "msm g1 dense, 16 GB beside inputs",
+            Self::G1Pinned => "msm g1 dense, pinned, 16 GB in all",
+            Self::G1Host => "msm g1 dense, pageable, 16 GB in all",
             Self::G1Packed => "msm g1 60/38/2 packed",
             Self::G2Dense => "msm g2 dense",
             Self::G1FixedBase => "fixed base g1",
@@ -101,7 +118,12 @@ pub fn measure(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Resu
     match what {
         Work::G1Dense => dense::<G1>(msm, what, n, options),
         Work::G2Dense => dense::<G2>(msm, what, n, options),
+        Work::G1Bounded => {
+            let bounded = bounded(msm)?;
+            dense_with::<G1>(msm, &bounded, what, n, options)
+        }
         Work::G1Pinned => pinned(msm, what, n, options),
+        Work::G1Host => pageable(msm, what, n, options),
         Work::G1Packed => packed(msm, what, n, options),
         Work::G1FixedBase => fixed::<G1>(msm, what, n, options),
         Work::G2FixedBase => fixed::<G2>(msm, what, n, options),
@@ -193,10 +215,35 @@ fn row(
     })
 }
 
+/// One that works within [`BUDGET`] bytes of its own. What the other's pool has cached goes back to the driver.
+fn bounded(msm: &DeviceMsm) -> Result<DeviceMsm, Error> {
+    let pool = msm.pool();
+    pool.trim(0)?;
+    let bounded = Pool::new(pool.device(), Budget::Bytes(BUDGET.min(pool.limit())))?;
+    Ok(DeviceMsm::new(&bounded)?.with_staging(msm.staging()))
+}
+
+/// The seeds of the sets of scalars; that of the bases is the options' own.
+fn seeds(options: &Options) -> impl Iterator<Item = u64> {
+    let seed = options.seed;
+    (0..options.sets.max(1) as u64).map(move |set| seed + 1 + set)
+}
+
 fn dense<C: DeviceCurve>(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Row, Error> {
-    let bases = bases::<C>(msm, n, options.seed)?;
-    let sets = (0..options.sets.max(1))
-        .map(|set| Ok(msm.pool().upload(&integers(n, options.seed + 1 + set as u64), msm.stream())?))
+    dense_with::<C>(msm, msm, what, n, options)
+}
+
+/// The inputs are where `inputs` has its memory, and the work is `msm`'s.
+fn dense_with<C: DeviceCurve>(
+    inputs: &DeviceMsm,
+    msm: &DeviceMsm,
+    what: Work,
+    n: usize,
+    options: &Options,
+) -> Result<Row, Error> {
+    let bases = bases::<C>(inputs, n, options.seed)?;
+    let sets = seeds(options)
+        .map(|seed| Ok(inputs.staging().upload(inputs.pool(), &integers(n, seed), inputs.stream())?))
         .collect::<Result<Vec<_>, Error>>()?;
     let floor = seconds_of(dense_additions(n), multiplications::<C>());
     row(what, n, floor, options, msm, |number| {
@@ -208,15 +255,35 @@ fn dense<C: DeviceCurve>(msm: &DeviceMsm, what: Work, n: usize, options: &Option
 fn pinned(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Row, Error> {
     let device = msm.pool().device();
     let mut host_bases = PinnedBuffer::new(device, n)?;
+    bases::<G1>(msm, n, options.seed)?.copy_to_pinned(msm.stream(), 0, &mut host_bases, 0..n)?;
+    let sets = seeds(options)
+        .map(|seed| {
+            let mut scalars = PinnedBuffer::<Integer>::new(device, n)?;
+            fill(scalars.as_mut_slice()?, seed, 0);
+            Ok(scalars)
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    msm.stream().synchronize()?;
+    let msm = bounded(msm)?;
+    let floor = seconds_of(dense_additions(n), PER_ADDITION);
+    row(what, n, floor, options, &msm, |number| {
+        let Some(scalars) = sets.get(number % sets.len()) else { return Ok(()) };
+        msm.msm::<G1>(Source::Pinned(&host_bases), Dense::Canonical(Source::Pinned(scalars))).map(drop)
+    })
+}
+
+fn pageable(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Row, Error> {
+    let mut host_bases = vec![Default::default(); n];
     {
         let bases = bases::<G1>(msm, n, options.seed)?;
-        bases.copy_to_pinned(msm.stream(), 0, &mut host_bases, 0..n)?;
+        msm.staging().download_into(msm.stream(), &bases, 0, &mut host_bases)?;
     }
-    let mut scalars = PinnedBuffer::<Integer>::new(device, n)?;
-    scalars.as_mut_slice()?.copy_from_slice(&integers(n, options.seed + 1));
+    let sets: Vec<_> = seeds(options).map(|seed| integers(n, seed)).collect();
+    let msm = bounded(msm)?;
     let floor = seconds_of(dense_additions(n), PER_ADDITION);
-    row(what, n, floor, options, msm, |_| {
-        msm.msm::<G1>(Source::Pinned(&host_bases), Dense::Canonical(Source::Pinned(&scalars))).map(drop)
+    row(what, n, floor, options, &msm, |number| {
+        let Some(scalars) = sets.get(number % sets.len()) else { return Ok(()) };
+        msm.msm::<G1>(Source::Host(&host_bases), Dense::Canonical(Source::Host(scalars))).map(drop)
     })
 }
 
@@ -244,8 +311,7 @@ fn packed_input(n: usize, seed: u64) -> PackedInput {
 
 fn packed(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Row, Error> {
     let bases = bases::<G1>(msm, n, options.seed)?;
-    let inputs: Vec<_> =
-        (0..options.sets.max(1)).map(|set| packed_input(n, options.seed + 1 + set as u64)).collect();
+    let inputs: Vec<_> = seeds(options).map(|seed| packed_input(n, seed)).collect();
     let dense = inputs
         .iter()
         .map(|input| Ok(msm.pool().upload(&input.dense, msm.stream())?))
@@ -269,11 +335,14 @@ fn packed(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Ro
 
 fn fixed<C: DeviceCurve>(msm: &DeviceMsm, what: Work, n: usize, options: &Options) -> Result<Row, Error> {
     let base = FixedBase::<C>::new(msm, &C::Affine::generator(), n)?;
-    let scalars = msm.pool().upload(&elements(n, options.seed), msm.stream())?;
+    let sets = seeds(options)
+        .map(|seed| Ok(msm.staging().upload(msm.pool(), &elements(n, seed), msm.stream())?))
+        .collect::<Result<Vec<_>, Error>>()?;
     let mut out = msm.pool().allocate(n, msm.stream())?;
     let additions = n as f64 * f64::from(Windows::for_multiples(n as u64).count - 1);
-    row(what, n, seconds_of(additions, multiplications::<C>()), options, msm, |_| {
-        base.multiply_into(Source::Device(&scalars), &mut out, 0)
+    row(what, n, seconds_of(additions, multiplications::<C>()), options, msm, |number| {
+        let Some(scalars) = sets.get(number % sets.len()) else { return Ok(()) };
+        base.multiply_into(Source::Device(scalars), &mut out, 0)
     })
 }
 
