@@ -45,16 +45,16 @@ pub enum Work {
 }
 
 impl Work {
-    /// All of them.
+    /// All of them. The numbers that `msm_bench` takes are places here: append.
     pub const ALL: [Self; 8] = [
         Self::G1Dense,
-        Self::G1Bounded,
         Self::G1Pinned,
-        Self::G1Host,
         Self::G1Packed,
         Self::G2Dense,
         Self::G1FixedBase,
         Self::G2FixedBase,
+        Self::G1Bounded,
+        Self::G1Host,
     ];
 
     /// A name for tables.
