@@ -210,28 +210,48 @@ fn check_quotients(test: &str, log_sizes: &[u32]) {
                 check_quotient(&setup, memory, &reversed, &expected);
             }
         }
+        for memory in [Memory::Ample, Memory::Tight] {
+            let [a, b] = [(); 2].map(|()| vec![Scalar::ONE; domain.size()]);
+            let natural = [a, b].map(|values| Polynomial::<Evaluations>::new(domain, values).unwrap());
+            check_quotient_in_too_little(&setup, memory, &natural);
+            check_quotient_in_too_little(&setup, memory, &natural.map(Polynomial::reorder));
+        }
     }
 }
 
-/// With as much memory as is predicted; with less it runs out.
-fn check_quotient<O: Order>(
+/// The quotient, with so many bytes more than are predicted.
+fn quotient<O: Order>(
     setup: &Setup,
     memory: Memory,
     [a, b]: &[Polynomial<Evaluations, O>; 2],
+    more: i64,
+) -> Result<device::Polynomial<Coefficients>, ntt_gpu::Error> {
+    let (domain, pool, stream) = (a.domain(), &setup.pool, &setup.stream);
+    let vectors = memory.quotient_bytes::<O>(domain).checked_add_signed(more).unwrap();
+    let _rest = gpu::testing::leave(pool, memory.twiddle_bytes(domain) + vectors, stream).unwrap();
+    let ntt = device::Ntt::within(memory, domain, pool, stream).unwrap();
+    assert_eq!(pool.available(), vectors);
+    let [a, b] = [a, b].map(|poly| device::Polynomial::upload(poly, pool, stream).unwrap());
+    ntt.quotient(stream, a, b)
+}
+
+fn check_quotient<O: Order>(
+    setup: &Setup,
+    memory: Memory,
+    factors: &[Polynomial<Evaluations, O>; 2],
     expected: &Polynomial<Coefficients>,
 ) {
-    let (domain, pool, stream) = (a.domain(), &setup.pool, &setup.stream);
-    let (twiddles, vectors) = (memory.twiddle_bytes(domain), memory.quotient_bytes::<O>(domain));
-    let run = |bytes| {
-        let _rest = gpu::testing::leave(pool, bytes, stream).unwrap();
-        let ntt = device::Ntt::within(memory, domain, pool, stream).unwrap();
-        assert_eq!(pool.available(), bytes - twiddles);
-        let [a, b] = [a, b].map(|poly| device::Polynomial::upload(poly, pool, stream).unwrap());
-        ntt.quotient(stream, a, b)
-    };
     let what = if O::REVERSED { "quotient from bit-reversed" } else { "quotient" };
-    same(setup, &format!("{what}, {memory:?}"), &run(twiddles + vectors).unwrap(), expected);
-    let error = run(twiddles + vectors - 512).unwrap_err();
+    let got = quotient(setup, memory, factors, 0).unwrap();
+    same(setup, &format!("{what}, {memory:?}"), &got, expected);
+}
+
+fn check_quotient_in_too_little<O: Order>(
+    setup: &Setup,
+    memory: Memory,
+    factors: &[Polynomial<Evaluations, O>; 2],
+) {
+    let error = quotient(setup, memory, factors, -512).unwrap_err();
     assert!(matches!(error, ntt_gpu::Error::Device(gpu::Error::OutOfMemory { .. })), "{error}");
 }
 
