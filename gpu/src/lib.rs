@@ -14,7 +14,7 @@
 //!
 //! # Host memory
 //! [`DeviceBuffer::upload`] and its kin are for a few kilobytes. [`PinnedBuffer`] travels at the speed of the link while other
-//! work goes on, but pinning costs 0.7 s per GiB. [`Staging`] gives pageable memory, and elements that are read or computed, nearly the
+//! work goes on, but pinning takes time and memory. [`Staging`] gives pageable memory, and elements that are read or computed, nearly the
 //! same speed through a few pinned pieces.
 //!
 //! # Kernel crates

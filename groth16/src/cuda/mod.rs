@@ -81,6 +81,7 @@ impl Cuda {
         let a_density = density(&workshop.densities.a_aux)?;
         let b_density = density(&workshop.densities.b_aux)?;
         let ntt = device::Ntt::within(plan.quotient, workshop.domain, &workshop.pool, workshop.stream())?;
+        workshop.reserve(plan.device_peak)?;
         let clock = Clock::new(workshop.pool.device(), &workshop.msm.streams())?;
         Ok(Self { workshop, plan, ntt, srs, a_density, b_density, turn: Mutex::new(clock) })
     }

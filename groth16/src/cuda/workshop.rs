@@ -43,6 +43,19 @@ impl Workshop {
         Ok(Self { circuit, densities, shape, domain, pool, msm })
     }
 
+    /// Takes memory up to a peak from the driver now, so that the first proof does not wait for it. Where the driver has less, proofs find
+    /// out how much: their sums do with what there is.
+    pub(super) fn reserve(&self, peak: u64) -> Result<(), gpu::Error> {
+        let bytes = peak.saturating_sub(self.pool.in_use()).min(self.pool.available());
+        match self.pool.reserve(bytes, self.stream()) {
+            Err(error @ gpu::Error::OutOfMemory { .. }) => {
+                tracing::debug!(%error, "memory for proofs was not taken ahead of them");
+                Ok(())
+            }
+            taken => taken,
+        }
+    }
+
     /// The one stream that all work runs on.
     pub(super) fn stream(&self) -> &Stream {
         self.msm.stream()
