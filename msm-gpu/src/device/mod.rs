@@ -31,6 +31,7 @@ mod msm;
 mod packed;
 mod plan;
 mod source;
+mod window_sums;
 mod windows;
 mod workspace;
 
@@ -40,3 +41,4 @@ pub use memory::{Demand, Memory, Scalars};
 pub use msm::DeviceMsm;
 pub use packed::{DeviceDensity, DevicePacked};
 pub use source::{Dense, Integer, Reader, Source};
+pub use window_sums::WindowSums;

@@ -4,13 +4,12 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 use gpu::{DeviceBuffer, Pool, Read, Staging, Stream};
-use group::Group;
-use rayon::prelude::*;
 
-use super::ffi::{self, Bound, DeviceCurve, Entries, Windows};
+use super::ffi::{self, Bound, DeviceCurve, Entries};
 use super::packed::Selection;
 use super::plan::{Plan, SUM_AT_ONCE, SUMS_OF_LIST, SUMS_OF_WINDOW, Task};
 use super::source::{Dense, Feed, Source};
+use super::window_sums::WindowSums;
 use super::workspace::Workspace;
 use crate::Error;
 
@@ -69,6 +68,18 @@ impl DeviceMsm {
         bases: Source<'_, C::Words>,
         scalars: Dense<'_>,
     ) -> Result<C::Projective, Error> {
+        Ok(self.window_sums::<C>(bases, scalars)?.join())
+    }
+
+    /// [`msm`](Self::msm) without the last additions, which the host makes. Waits for the device.
+    ///
+    /// # Errors
+    /// As of [`msm`](Self::msm).
+    pub fn window_sums<C: DeviceCurve>(
+        &self,
+        bases: Source<'_, C::Words>,
+        scalars: Dense<'_>,
+    ) -> Result<WindowSums<C>, Error> {
         if bases.len() != scalars.len() {
             return Err(Error::Bases { expected: scalars.len(), got: bases.len() });
         }
@@ -83,10 +94,10 @@ impl DeviceMsm {
         bases: Source<'_, C::Words>,
         scalars: Source<'_, T>,
         montgomery: bool,
-    ) -> Result<C::Projective, Error> {
+    ) -> Result<WindowSums<C>, Error> {
         let n = bases.len();
         if n == 0 {
-            return Ok(C::Projective::identity());
+            return Ok(WindowSums::zero());
         }
         let streamed = bases.streamed_bytes() + scalars.streamed_bytes();
         let (plan, (mut run, mut base_feed, mut scalar_feed)) =
@@ -125,10 +136,10 @@ impl DeviceMsm {
         bases: Source<'_, C::Words>,
         selection: &Selection,
         scalars: Source<'_, gpu::Fr>,
-    ) -> Result<C::Projective, Error> {
+    ) -> Result<WindowSums<C>, Error> {
         let (ones, dense) = (selection.ones.len(), selection.dense_bases.len());
         if ones + dense == 0 {
-            return Ok(C::Projective::identity());
+            return Ok(WindowSums::zero());
         }
         // The dense scalars are few, or were packed by someone who has room for them: they travel at once.
         let all_scalars = 0..scalars.len();
@@ -317,8 +328,8 @@ impl<'a, C: DeviceCurve> Run<'a, C> {
         Ok(())
     }
 
-    /// Reduces the buckets, joins the windows and adds the rest.
-    fn finish(mut self, plan: &Plan) -> Result<C::Projective, Error> {
+    /// Reduces the buckets and waits for what is left of them.
+    fn finish(mut self, plan: &Plan) -> Result<WindowSums<C>, Error> {
         let windows = if self.filled { plan.windows.count as usize } else { 0 };
         let mut sums =
             self.msm.pool.allocate::<u64>(windows * SUMS_OF_WINDOW * C::JACOBIAN_WORDS, self.work)?;
@@ -326,38 +337,9 @@ impl<'a, C: DeviceCurve> Run<'a, C> {
             let mut bound = self.workspace.bind(self.work)?;
             bound.reduce(&plan.windows, plan.layout.slots()[3], &sums.write(self.work)?)?;
         }
-        let points = |sums: &DeviceBuffer<u64>| -> Result<Vec<C::Projective>, Error> {
-            let limbs = sums.download(self.work)?;
-            Ok(limbs.chunks_exact(C::JACOBIAN_WORDS).map(C::jacobian).collect())
-        };
-        let joined = match points(&sums)?.as_slice() {
-            [] => C::Projective::identity(),
-            sums => join_windows::<C>(&plan.windows, sums),
-        };
-        let outside = points(&self.outside)?;
-        let outside = outside.iter().take(self.written * SUMS_OF_LIST);
-        Ok(outside.fold(joined, |sum, point| sum + point))
+        let of_windows = sums.download(self.work)?;
+        let mut outside = self.outside.download(self.work)?;
+        outside.truncate(self.written * SUMS_OF_LIST * C::JACOBIAN_WORDS);
+        Ok(WindowSums::new(plan.windows, of_windows, outside))
     }
-}
-
-/// The sum of 2^offset (T + sum of 2^b S_b) over the windows, where T is the sum of a window's buckets and S_b that of the buckets
-/// whose number has bit b set. Windows in parallel: on one core these additions would take as long as a small multiplication.
-fn join_windows<C: DeviceCurve>(windows: &Windows, sums: &[C::Projective]) -> C::Projective {
-    let widths: Vec<u32> = windows.extents().map(|(_, width)| width).collect();
-    let results: Vec<C::Projective> = widths
-        .par_iter()
-        .zip(sums.par_chunks_exact(SUMS_OF_WINDOW))
-        .map(|(&width, sums)| {
-            let (all, bits) =
-                sums.split_first().map_or((C::Projective::identity(), sums), |(all, bits)| (*all, bits));
-            let bits = bits.iter().take(width as usize - 1).rev();
-            all + bits.fold(C::Projective::identity(), |high, bit| high.double() + bit)
-        })
-        .collect();
-    let lift = |high: C::Projective, width: u32| (0..width).fold(high, |point, _| point.double());
-    widths
-        .iter()
-        .zip(&results)
-        .rev()
-        .fold(C::Projective::identity(), |high, (&width, window)| lift(high, width) + window)
 }

@@ -7,6 +7,7 @@ use gpu::{DeviceBuffer, Fr, Stream};
 use super::ffi::{self, Bitmaps, DeviceCurve};
 use super::msm::DeviceMsm;
 use super::source::Source;
+use super::window_sums::WindowSums;
 use crate::{Density, Error, PackedScalars};
 
 /// Packed scalars whose bitmaps are on the device. Build it once for each witness and use it for every query.
@@ -167,6 +168,19 @@ impl DeviceMsm {
         scalars: &DevicePacked<'_>,
         density: Option<&DeviceDensity>,
     ) -> Result<C::Projective, Error> {
+        Ok(self.window_sums_packed::<C>(bases, scalars, density)?.join())
+    }
+
+    /// [`msm_packed`](Self::msm_packed) without the last additions, which the host makes. Waits for the device.
+    ///
+    /// # Errors
+    /// As of [`msm_packed`](Self::msm_packed).
+    pub fn window_sums_packed<C: DeviceCurve>(
+        &self,
+        bases: Source<'_, C::Words>,
+        scalars: &DevicePacked<'_>,
+        density: Option<&DeviceDensity>,
+    ) -> Result<WindowSums<C>, Error> {
         if let Some(density) = density
             && density.len != scalars.len
         {
