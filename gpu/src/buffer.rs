@@ -7,6 +7,7 @@ use bytemuck::Pod;
 
 use crate::access::Uses;
 use crate::ffi::{self, Handle};
+use crate::kept::Block;
 use crate::{Error, PinnedBuffer, Pool, Read, Stream, Write};
 
 /// Elements in device memory, owned. Dropping it gives the memory back to its [`Pool`] behind all work queued on it.
@@ -24,7 +25,8 @@ pub struct DeviceBuffer<T: Pod> {
 }
 
 impl<T: Pod> DeviceBuffer<T> {
-    pub(crate) fn new(address: Handle, length: usize, reserved: u64, pool: &Pool, home: &Stream) -> Self {
+    pub(crate) fn new(block: Block<Handle>, length: usize, pool: &Pool, home: &Stream) -> Self {
+        let Block { address, bytes: reserved } = block;
         let uses = Uses::default();
         // Other streams may use the memory only behind its allocation.
         uses.after_write(home);
@@ -183,7 +185,7 @@ impl<T: Pod> Drop for DeviceBuffer<T> {
         if self.reserved == 0 {
             return;
         }
-        let (home, bytes) = (self.home.handle(), self.reserved);
+        let bytes = self.reserved;
         if self.pool.device().check().is_err() {
             // The memory went with the device's context.
             return self.pool.release(bytes);
@@ -195,14 +197,11 @@ impl<T: Pod> Drop for DeviceBuffer<T> {
         }
         if self.wipe {
             let _span = self.home.span("wipe", bytes as usize);
-            if let Err(error) = ffi::fill(self.address, 0, bytes, home) {
+            if let Err(error) = ffi::fill(self.address, 0, bytes, self.home.handle()) {
                 tracing::error!(%error, "device memory with a secret could not be wiped");
             }
         }
-        if let Err(error) = ffi::free(self.address, home) {
-            tracing::error!(%error, "device memory could not be released");
-        }
-        self.pool.release(bytes);
+        self.pool.give_back(Block { address: self.address, bytes }, &self.home);
     }
 }
 

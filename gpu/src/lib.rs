@@ -42,6 +42,7 @@ mod context;
 mod device;
 mod error;
 mod ffi;
+mod kept;
 mod pool;
 pub mod selftest;
 mod staging;

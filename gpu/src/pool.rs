@@ -1,11 +1,12 @@
 //! A pool of device memory with a budget.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 
 use crate::ffi::{self, Handle};
+use crate::kept::{Block, Kept};
 use crate::testing::{self, Fault};
 use crate::{Device, DeviceBuffer, Error, Stream};
 
@@ -30,13 +31,39 @@ struct Inner {
     limit: u64,
     in_use: AtomicU64,
     peak: AtomicU64,
+    kept: Mutex<Kept<Handle, Stream>>,
+}
+
+impl Inner {
+    fn kept(&self) -> MutexGuard<'_, Kept<Handle, Stream>> {
+        // The state is a list of blocks; a panic elsewhere leaves it whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands all blocks back to CUDA's cache. Those of a lost device are gone already.
+    fn release_kept(&self) {
+        let blocks = self.kept().take_all();
+        if self.device.select().is_err() {
+            return;
+        }
+        for (block, stream) in blocks {
+            free(block.address, &stream);
+        }
+    }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        self.release_kept();
         // CUDA allows frees to be pending, but with many pools that come and go its driver has hung and crashed then.
         let _ = self.device.synchronize();
         let _ = self.device.select().and_then(|()| ffi::pool_destroy(self.handle));
+    }
+}
+
+fn free(address: Handle, stream: &Stream) {
+    if let Err(error) = ffi::free(address, stream.handle()) {
+        tracing::error!(%error, "device memory could not be released");
     }
 }
 
@@ -53,7 +80,8 @@ impl Pool {
         };
         let handle = ffi::pool_create(device.ordinal() as i32)?;
         let (in_use, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use, peak })))
+        let kept = Mutex::default();
+        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use, peak, kept })))
     }
 
     /// The device.
@@ -109,7 +137,13 @@ impl Pool {
             }
             None => {}
         }
+        if let Some(block) = self.reuse(bytes, stream)? {
+            return Ok(DeviceBuffer::new(block, length, self, stream));
+        }
         let in_use = self.claim(bytes)?;
+        if in_use.saturating_add(self.0.kept().bytes()) > self.0.limit {
+            self.0.release_kept();
+        }
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
             _ => self.obtain(bytes, stream),
@@ -117,7 +151,7 @@ impl Pool {
         match allocated {
             Ok(Some(address)) => {
                 self.0.peak.fetch_max(in_use, Ordering::Relaxed);
-                Ok(DeviceBuffer::new(address, length, bytes, self, stream))
+                Ok(DeviceBuffer::new(Block { address, bytes }, length, self, stream))
             }
             Ok(None) => {
                 let error = self.exhausted(bytes);
@@ -129,6 +163,36 @@ impl Pool {
                 Err(error)
             }
         }
+    }
+
+    /// A kept block, if one fits and the budget has room for all of it.
+    fn reuse(&self, bytes: u64, stream: &Stream) -> Result<Option<Block<Handle>>, Error> {
+        if bytes < Kept::<Handle, Stream>::LEAST {
+            return Ok(None);
+        }
+        self.0.device.select()?;
+        let mut kept = self.0.kept();
+        let Some(block) = kept.take(bytes, |of| of.id() == stream.id()) else { return Ok(None) };
+        match self.claim(block.bytes) {
+            Ok(in_use) => {
+                self.0.peak.fetch_max(in_use, Ordering::Relaxed);
+                Ok(Some(block))
+            }
+            Err(_) => {
+                kept.put(block, stream.clone());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes a block back. All work with it has been queued on the stream, or is waited for there.
+    pub(crate) fn give_back(&self, block: Block<Handle>, stream: &Stream) {
+        if block.bytes < Kept::<Handle, Stream>::LEAST {
+            free(block.address, stream);
+        } else {
+            self.0.kept().put(block, stream.clone());
+        }
+        self.release(block.bytes);
     }
 
     /// Memory from the cache or the driver, if there is any. The cache may have enough of it, but in pieces: then it goes back to the
@@ -172,6 +236,7 @@ impl Pool {
 
     /// Hands cached memory beyond `keep` bytes back to the driver, after waiting for the device.
     pub fn trim(&self, keep: u64) -> Result<(), Error> {
+        self.0.release_kept();
         self.0.device.synchronize()?;
         ffi::pool_trim(self.0.handle, keep)
     }

@@ -254,3 +254,32 @@ fn device_pool_takes_memory_ahead_of_need() {
     drop(buffers);
     assert!(pool.allocate::<u8>(1 << 30, &stream).is_ok());
 }
+
+#[test]
+fn device_large_memory_is_kept_within_the_budget() {
+    let Some(device) = device("device_large_memory_is_kept_within_the_budget") else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    const LARGE: usize = 64 << 20;
+    let pool = Pool::new(&device, Budget::Bytes(3 * LARGE as u64)).unwrap();
+    let pattern = |seed: usize| -> Vec<u64> { (0..LARGE as u64 / 8).map(|i| i * 3 + seed as u64).collect() };
+    // The same block on the same stream, wiped in between, although the other stream reads it until after the drop.
+    for round in 0..3 {
+        let mut secret = pool.allocate::<u64>(LARGE / 8, &stream).unwrap().wipe_on_release();
+        secret.upload(&stream, &pattern(round)).unwrap();
+        let mut copy = pool.allocate::<u64>(LARGE / 8, &other).unwrap();
+        copy.copy_from(&other, &secret).unwrap();
+        drop(secret);
+        let next = pool.allocate::<u64>(LARGE / 8, &stream).unwrap();
+        assert!(next.download(&stream).unwrap().iter().all(|&word| word == 0), "round {round}");
+        assert_eq!(copy.download(&other).unwrap(), pattern(round), "round {round}");
+    }
+    assert_eq!(pool.in_use(), 0);
+    // Kept blocks make room for others: all of the budget can be had at once, and in other pieces.
+    drop(pool.allocate::<u8>(3 * LARGE, &stream).unwrap());
+    let pieces: Vec<_> = (0..6).map(|_| pool.allocate::<u8>(LARGE / 2, &other).unwrap()).collect();
+    assert_eq!((pool.in_use(), pieces.len()), (3 * LARGE as u64, 6));
+    assert!(pool.allocate::<u8>(1, &stream).is_err());
+    drop(pieces);
+    pool.trim(0).unwrap();
+    assert_eq!((pool.in_use(), pool.peak()), (0, 3 * LARGE as u64));
+}

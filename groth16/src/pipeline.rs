@@ -4,6 +4,7 @@ use std::fmt;
 
 use assignment::PackedWitness;
 use blstrs::{G1Projective, G2Projective, Scalar};
+use group::Group as _;
 
 use crate::{Plan, ProveError, StageTimes};
 
@@ -20,6 +21,14 @@ pub(crate) struct Sums {
     pub(crate) l: G1Projective,
     /// `Σ h_i·H_i`.
     pub(crate) h: G1Projective,
+}
+
+impl Sums {
+    /// Of nothing.
+    pub(crate) fn zero() -> Self {
+        let (g1, g2) = (G1Projective::identity(), G2Projective::identity());
+        Self { a: g1, b_g1: g1, b_g2: g2, l: g1, h: g1 }
+    }
 }
 
 /// A circuit and its parameters on some hardware, ready for witness after witness.

@@ -13,7 +13,7 @@ use assignment::{Bitmap, PackedWitness};
 use blstrs::{G1Projective, G2Projective, Scalar};
 use gpu::clock::Recording;
 use gpu::{Clock, DeviceBuffer, Fr, Pool};
-use msm_gpu::device::{Dense, DeviceDensity, DevicePacked, Source};
+use msm_gpu::device::{Dense, DeviceCurve, DeviceDensity, DevicePacked, Source, WindowSums};
 use msm_gpu::{Density, G1, G2, cpu};
 use ntt_gpu::{Natural, device};
 use r1cs::CompiledCircuit;
@@ -97,52 +97,59 @@ impl Cuda {
         })
     }
 
-    /// The sum over the quotient's coefficients.
-    fn h_sum(
-        &self,
-        h: &DeviceBuffer<Fr>,
-        recording: &Recording<'_>,
-        times: &mut SumTimes,
-    ) -> Result<G1Projective, msm_gpu::Error> {
-        sum("h", h.len(), &mut times.h, recording, || {
-            self.workshop.msm.msm::<G1>(self.srs.h.source(), Dense::Montgomery(Source::Device(h)))
-        })
-    }
-
-    /// The sums over the auxiliary variables of a witness, which is sent again if it did not stay: the first sum waits for that.
-    fn aux_sums(
+    /// The sums on the device. A witness that did not stay there is sent again: the first sum over it waits for that.
+    fn device_sums(
         &self,
         witness: &PackedWitness<Scalar>,
         uploaded: Option<DeviceWitness<'_>>,
+        quotient: DeviceBuffer<Fr>,
         recording: &Recording<'_>,
         times: &mut SumTimes,
-    ) -> Result<AuxSums, ProveError> {
+    ) -> Result<Sums, ProveError> {
         let (msm, srs) = (&self.workshop.msm, &self.srs);
-        let mut sent_again = None;
-        let witness = match uploaded {
-            Some(witness) => witness,
-            None => {
-                recording.stage("l");
-                self.upload(witness, &mut sent_again)?
+        let mut sums = Sums::zero();
+        let Sums { a, b_g1, b_g2, l, h } = &mut sums;
+        // The last additions of each sum are made on other threads, while the device works on the next one. G2 has more of them
+        // and is not last.
+        rayon::in_place_scope(|scope| {
+            let unjoined = sum("h", quotient.len(), &mut times.h, recording, || {
+                msm.window_sums::<G1>(srs.h.source(), Dense::Montgomery(Source::Device(&quotient)))
+            })?;
+            scope.spawn(move |_| *h = joined("h", &unjoined));
+            drop(quotient);
+            let mut sent_again = None;
+            let witness = match uploaded {
+                Some(witness) => witness,
+                None => {
+                    recording.stage("l");
+                    self.upload(witness, &mut sent_again)?
+                }
+            };
+            let (len, dense) = (witness.host().num_aux(), witness.dense());
+            let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
+            let g1 = |query, points: &Query<G1>, density, slot: &mut _| {
+                let points = points.source();
+                sum(query, points.len(), slot, recording, || {
+                    msm.window_sums_packed::<G1>(points, &packed, density)
+                })
+            };
+            let unjoined = g1("l", &srs.l, None, &mut times.l)?;
+            if let (Some(clocks), Some(sent)) = (&mut times.l, sent_again) {
+                clocks.add(&sent);
             }
-        };
-        let (len, dense) = (witness.host().num_aux(), witness.dense());
-        let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
-        let g1 = |query, points: &Query<G1>, density, slot: &mut _| {
-            let points = points.source();
-            sum(query, points.len(), slot, recording, || msm.msm_packed::<G1>(points, &packed, density))
-        };
-        let l = g1("l", &srs.l, None, &mut times.l)?;
-        if let (Some(clocks), Some(sent)) = (&mut times.l, sent_again) {
-            clocks.add(&sent);
-        }
-        let a = g1("a", &srs.a, Some(&self.a_density), &mut times.a)?;
-        let b_g1 = g1("b_g1", &srs.b_g1, Some(&self.b_density), &mut times.b_g1)?;
-        let points = srs.b_g2.source();
-        let b_g2 = sum("b_g2", points.len(), &mut times.b_g2, recording, || {
-            msm.msm_packed::<G2>(points, &packed, Some(&self.b_density))
+            scope.spawn(move |_| *l = joined("l", &unjoined));
+            let points = srs.b_g2.source();
+            let unjoined = sum("b_g2", points.len(), &mut times.b_g2, recording, || {
+                msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density))
+            })?;
+            scope.spawn(move |_| *b_g2 = joined("b_g2", &unjoined));
+            let unjoined = g1("a", &srs.a, Some(&self.a_density), &mut times.a)?;
+            scope.spawn(move |_| *a = joined("a", &unjoined));
+            let unjoined = g1("b_g1", &srs.b_g1, Some(&self.b_density), &mut times.b_g1)?;
+            *b_g1 = joined("b_g1", &unjoined);
+            Ok::<_, ProveError>(())
         })?;
-        Ok(AuxSums { l, a, b_g1, b_g2 })
+        Ok(sums)
     }
 
     fn upload<'w>(
@@ -189,23 +196,16 @@ impl Cuda {
         let h = h.into_buffer();
         let sums = &mut times.sums;
         stage(&mut times.msm, info_span!("msm"), |calls| {
-            let (of_inputs, of_rest) = rayon::join(
+            let (of_inputs, of_aux) = rayon::join(
                 || self.input_sums(witness.inputs()),
-                || {
-                    let of_h = self.h_sum(&h, recording, sums)?;
-                    drop(h);
-                    Ok::<_, ProveError>((of_h, self.aux_sums(witness, uploaded, recording, sums)?))
-                },
+                || self.device_sums(witness, uploaded, h, recording, sums),
             );
             calls.include([sums.h, sums.l, sums.a, sums.b_g1, sums.b_g2]);
-            let (of_inputs, (h, of_aux)) = (of_inputs?, of_rest?);
-            Ok(Sums {
-                a: of_inputs.a + of_aux.a,
-                b_g1: of_inputs.b_g1 + of_aux.b_g1,
-                b_g2: of_inputs.b_g2 + of_aux.b_g2,
-                l: of_aux.l,
-                h,
-            })
+            let (of_inputs, mut sums) = (of_inputs?, of_aux?);
+            sums.a += of_inputs.a;
+            sums.b_g1 += of_inputs.b_g1;
+            sums.b_g2 += of_inputs.b_g2;
+            Ok(sums)
         })
     }
 }
@@ -244,6 +244,11 @@ fn retry<T>(
     }
 }
 
+/// The result of a sum.
+fn joined<C: DeviceCurve>(query: &'static str, sums: &WindowSums<C>) -> C::Projective {
+    debug_span!("msm_gpu::join", query).in_scope(|| sums.join())
+}
+
 /// One sum of products, which waits for the device.
 fn sum<T>(
     query: &'static str,
@@ -254,13 +259,6 @@ fn sum<T>(
 ) -> T {
     recording.stage(query);
     stage(slot, info_span!("sum", query, len), |calls| calls.call(debug_span!("msm_gpu::msm", len), sum))
-}
-
-struct AuxSums {
-    l: G1Projective,
-    a: G1Projective,
-    b_g1: G1Projective,
-    b_g2: G2Projective,
 }
 
 struct InputSums {
