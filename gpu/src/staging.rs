@@ -289,8 +289,7 @@ impl Ring {
             let mut piece = self.take()?;
             carry(first..length.min(first + per), &mut piece.buffer)
         };
-        let (worked, carried) = in_parallel(count, helpers, one, work);
-        worked.and_then(|result| carried.map(|()| result))
+        in_parallel(count, helpers, one, work)
     }
 }
 
@@ -319,7 +318,7 @@ fn copy_part<T: Copy>(from: &[T], first: usize, out: &mut [T]) -> Result<(), Err
 }
 
 /// Runs `each` for 0 .. `count` on so many threads, while the caller does some work and then joins in; after an error no more are begun.
-/// Of several errors it gives that of the least number.
+/// Of several errors it gives that of the work, or else of the least number.
 ///
 /// These are threads of their own and not rayon's: the caller may hold locks, and must neither wait behind the work of others nor take
 /// it over.
@@ -327,8 +326,8 @@ fn in_parallel<R, E: Send>(
     count: usize,
     threads: usize,
     each: impl Fn(usize) -> Result<(), E> + Sync,
-    work: impl FnOnce() -> R,
-) -> (R, Result<(), E>) {
+    work: impl FnOnce() -> Result<R, E>,
+) -> Result<R, E> {
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<(usize, E)>> = Mutex::new(None);
     let run = || {
@@ -354,11 +353,14 @@ fn in_parallel<R, E: Send>(
             }
         }
         let worked = work();
+        if worked.is_err() {
+            next.fetch_max(count, Ordering::Relaxed);
+        }
         run();
         worked
     });
     let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (worked, failed.map_or(Ok(()), |(_, error)| Err(error)))
+    worked.and_then(|result| failed.map_or(Ok(result), |(_, error)| Err(error)))
 }
 
 #[cfg(test)]
@@ -375,7 +377,7 @@ mod tests {
                 seen.lock().unwrap()[number] += 1;
                 Ok::<_, ()>(())
             };
-            assert_eq!(in_parallel(count, threads, each, || "worked"), ("worked", Ok(())));
+            assert_eq!(in_parallel(count, threads, each, || Ok("worked")), Ok("worked"));
             assert!(seen.lock().unwrap().iter().all(|&times| times == 1), "{count} on {threads}");
         }
     }
@@ -395,7 +397,19 @@ mod tests {
                 _ => Ok(()),
             }
         };
-        assert_eq!(in_parallel(1_000_000, 4, each, || ()), ((), Err(10)));
+        assert_eq!(in_parallel(1_000_000, 4, each, || Ok(())), Err(10));
         assert!(begun.into_inner() < 100);
+    }
+
+    #[test]
+    fn work_that_fails_stops_the_rest_and_its_error_wins() {
+        let begun = AtomicUsize::new(0);
+        let each = |number| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+            if number == 0 { Err("element") } else { Ok(()) }
+        };
+        assert_eq!(in_parallel(10_000, 2, each, || Err::<(), _>("work")), Err("work"));
+        assert!(begun.into_inner() < 1000);
     }
 }
