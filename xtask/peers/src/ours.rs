@@ -7,8 +7,8 @@ use bellpepper_core::Circuit;
 use blstrs::Scalar;
 use circuits::{FilecoinCircuit, input, sample::sample, shape::CircuitName};
 use groth16::{
-    Backend, Parameters, PreparedVerifyingKey, Proof, Prover, Randomness, ReadOptions, Shape, ToxicWaste,
-    VerificationError,
+    Backend, FileOptions, Parameters, PreparedVerifyingKey, Proof, Prover, Randomness, ReadOptions, Shape,
+    ToxicWaste, VerificationError,
 };
 use r1cs::CompiledCircuit;
 
@@ -86,7 +86,8 @@ impl Production {
         let partitions = input::read(name, &[file])?;
         let circuit = FilecoinCircuit::all(name, partitions)?.pop().ok_or("no partition")?;
         let compiled = CompiledCircuit::compile(&circuit)?;
-        let prover = Prover::with_parameter_file(Arc::new(compiled), parameters, None)?.verify_proofs(false);
+        let (compiled, options) = (Arc::new(compiled), FileOptions::default());
+        let prover = Prover::with_parameter_file(compiled, parameters, options, Backend::Cpu)?.verify_proofs(false);
         Ok(Self { prover, circuit })
     }
 
