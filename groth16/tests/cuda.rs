@@ -103,17 +103,20 @@ fn cuda_equals_cpu_on_small_filecoin_circuits() {
     }
 }
 
-/// Budgets for each plan that there is for a circuit, from the least memory on: on the device in steps of 8 MiB, on the host with room
-/// for all queries, for some, and for none.
-fn budgets_of_all_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan, Budgets)> {
+/// Budgets for many plans of a circuit: on the device from the least memory to enough for everything, on the host with room for
+/// all queries, for some, and for none.
+fn budgets_of_many_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan, Budgets)> {
+    const STEPS: u64 = 12;
     let sizes = Sizes::of(circuit, origin, 132).unwrap();
     let least = match Plan::new(&sizes, &Budgets { device: Some(0), host: None }) {
         Err(PlanError::Device { needed, .. }) => needed,
         other => panic!("{other:?}"),
     };
+    // The queries, half as many twiddles again, and a fourth vector.
+    let rest = sizes.shape.file_size() + 64 * sizes.shape.domain_size() as u64;
     let mut plans: Vec<(Plan, Budgets)> = vec![];
-    for step in 0..120 {
-        let device = Some(least + step * (8 << 20));
+    for step in 0..=STEPS {
+        let device = Some(least + rest * step / STEPS);
         let all = Plan::new(&sizes, &Budgets { device, host: None }).unwrap();
         for host in [None, Some(all.host_peak / 4 * 3), Some(512 << 20)] {
             let budgets = Budgets { device, host };
@@ -157,7 +160,7 @@ fn every_plan_gives_the_same_bytes() {
         let expected = prove(&Prover::new(circuit.clone(), parameters.clone(), CUDA).unwrap());
         let mut seen = [false; 5];
         for origin in [Origin::Made, Origin::Memory, Origin::File] {
-            for (plan, budgets) in budgets_of_all_plans(&circuit, origin) {
+            for (plan, budgets) in budgets_of_many_plans(&circuit, origin) {
                 println!("{name}, {origin:?}: {plan}");
                 let backend = Backend::Cuda { device: 0, budgets };
                 let circuit = circuit.clone();
