@@ -54,6 +54,31 @@ fn round_trip() {
     assert!(report.get("setup_ms").is_none() && report["load_ms"].as_f64().unwrap() > 0.0);
 }
 
+/// Parameters that the budget does not hold are read from their file for each proof; what a proof itself takes is not to be had for less.
+#[test]
+fn parameters_stay_in_their_file_under_a_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let answer = xtask(folder, &["setup", "--circuit", "window-2KiB", "--seed", "3", "--out", "s", "--json"]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    let prove = |memory: &str| {
+        let arguments = ["--params", "s.params", "--vk", "s.vk", "--host-memory", memory, "--json"];
+        xtask(folder, &[&["prove", "--circuit", "window-2KiB"], &arguments[..]].concat())
+    };
+    for memory in ["100MiB", "6MiB"] {
+        let answer = prove(memory);
+        assert_eq!(answer.code, 0, "{memory}: {}", answer.stderr);
+        assert_eq!(answer.json()["verified"], true);
+    }
+    let answer = prove("3MiB");
+    let (kind, message, place) = answer.error();
+    assert_eq!((answer.code, kind.as_str()), (4, "memory"), "{message}");
+    assert!(
+        place.ends_with("s.params") && message.contains("only 3.0 MiB are allowed"),
+        "{place}: {message}"
+    );
+}
+
 #[test]
 fn the_report_for_people() {
     let folder = tempfile::tempdir().unwrap();

@@ -40,7 +40,7 @@ fn devices_that_cannot_be_used() {
     }
     let cases: [(&[&str], &str); 2] = [
         (&["--device", "1,0,1"], "device 1 is named twice"),
-        (&["--backend", "cpu", "--device", "0"], "uses none"),
+        (&["--backend", "cpu", "--device", "0"], "uses no device"),
     ];
     for (arguments, mention) in cases {
         let (code, (kind, message, place)) = refused(folder.path(), arguments);
