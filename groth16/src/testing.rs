@@ -6,7 +6,7 @@ use assignment::PackedWitness;
 use blstrs::Scalar;
 
 use crate::pipeline::{Pipeline, Sums};
-use crate::{ProveError, Prover, StageTimes};
+use crate::{Plan, ProveError, Prover, StageTimes};
 
 /// The prover, with `before` called ahead of each proof, which fails with what that answers.
 pub fn faulty(
@@ -32,6 +32,10 @@ impl Pipeline for Faulty {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
         (self.before)()?;
         self.pipeline.sums(witness)
+    }
+
+    fn plan(&self) -> Option<&Plan> {
+        self.pipeline.plan()
     }
 
     fn device_peak(&self) -> Option<u64> {

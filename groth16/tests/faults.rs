@@ -13,7 +13,7 @@ use gpu::testing::{Fault, allocations, device_or_skip, inject};
 use groth16::{Backend, Fleet, ProveError, Prover, Randomness, until_error};
 use r1cs::CompiledCircuit;
 
-const CUDA: [Backend; 1] = [Backend::Cuda { device: 0 }];
+const CUDA: [Backend; 1] = [Backend::cuda(0)];
 
 /// The faults are injected into whatever the process does next.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -64,23 +64,36 @@ fn device_out_of_memory_at_any_point_of_a_proof_is_typed_and_passes() {
     let (on_device, _) = prover(&circuit, &random, CUDA[0]);
     let count = allocations_of_a_proof(&on_device, &prove);
     assert!(count > 10, "{count} allocations");
+    let mut errors = 0;
     for number in 0..count {
         inject(Fault::OutOfMemory, number);
-        let error = prove(&on_device).unwrap_err();
-        assert!(
-            matches!(error.device(), Some(gpu::Error::OutOfMemory { .. })) && error.failed_device().is_none(),
-            "allocation {number}: {error}"
-        );
+        match prove(&on_device) {
+            // A sum may do with less.
+            Ok(proof) => assert_eq!(proof, expected, "with less at allocation {number}"),
+            Err(error) => {
+                errors += 1;
+                assert!(
+                    matches!(error.device(), Some(gpu::Error::OutOfMemory { .. }))
+                        && error.failed_device().is_none(),
+                    "allocation {number}: {error}"
+                );
+            }
+        }
         assert_eq!(prove(&on_device).unwrap(), expected, "after allocation {number}");
     }
-    // Nor does a setup that fails leave anything behind.
-    for number in [0, 1, 5, 20] {
+    assert!(errors > 0);
+    // The first allocation of a setup is the self-test's, and no plan for less memory makes that smaller.
+    inject(Fault::OutOfMemory, 0);
+    let error = Prover::with_test_parameters(circuit.clone(), waste(3), CUDA[0]).unwrap_err();
+    assert!(matches!(error.device(), Some(gpu::Error::OutOfMemory { .. })), "{error}");
+    // With the others it tries again with less.
+    for number in [1, 5, 20] {
         inject(Fault::OutOfMemory, number);
-        let error = Prover::with_test_parameters(circuit.clone(), waste(3), CUDA[0]).unwrap_err();
-        assert!(matches!(error.device(), Some(gpu::Error::OutOfMemory { .. })), "{number}: {error}");
+        let (made, _) = prover(&circuit, &random, CUDA[0]);
+        assert_eq!(prove(&made).unwrap(), expected, "setup, allocation {number}");
     }
     assert_eq!(prove(&prover(&circuit, &random, CUDA[0]).0).unwrap(), expected);
-    println!("{count} allocations a proof");
+    println!("{count} allocations a proof, {errors} of which it cannot do without");
 }
 
 /// The process that meets the fault loses the device and goes on without it; other processes, with contexts on the device at that time

@@ -22,6 +22,7 @@ use tracing::{debug_span, info_span};
 
 use crate::pipeline::{Pipeline, Sums};
 use crate::times::{Clocks, SumTimes, stage};
+use crate::turns::Turns;
 use crate::{Budgets, Origin, Plan, ProveError, Sizes, StageTimes, ToxicWaste, VerifyingKey};
 
 pub(crate) use query::HostParameters;
@@ -39,8 +40,9 @@ pub(crate) struct Cuda {
     srs: Srs,
     a_density: DeviceDensity,
     b_density: DeviceDensity,
-    /// One proof at a time has the device's memory and its clock.
-    turn: Mutex<Clock>,
+    /// One proof at a time has the device's memory and its clock, in the order in which they come.
+    turns: Turns,
+    clock: Mutex<Clock>,
 }
 
 impl Cuda {
@@ -83,7 +85,16 @@ impl Cuda {
         let ntt = device::Ntt::within(plan.quotient, workshop.domain, &workshop.pool, workshop.stream())?;
         workshop.reserve(plan.device_peak)?;
         let clock = Clock::new(workshop.pool.device(), &workshop.msm.streams())?;
-        Ok(Self { workshop, plan, ntt, srs, a_density, b_density, turn: Mutex::new(clock) })
+        Ok(Self {
+            workshop,
+            plan,
+            ntt,
+            srs,
+            a_density,
+            b_density,
+            turns: Turns::new(1),
+            clock: Mutex::new(clock),
+        })
     }
 
     /// The sums over the inputs, of which there are few, on the processor.
@@ -269,8 +280,9 @@ struct InputSums {
 
 impl Pipeline for Cuda {
     fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
+        let _turn = self.turns.take();
         // A panic under the lock leaves nothing behind: every buffer belongs to its call.
-        let clock = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         self.srs.check_unchanged()?;
         let recording = clock.record()?;
         let mut times = StageTimes::default();
