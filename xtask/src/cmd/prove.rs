@@ -208,3 +208,30 @@ fn prove_failure(place: &str, error: &ProveError) -> Failure {
     };
     Failure::new(kind, error).at(place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which proof it was, the whole of the error, and the exit code of its cause.
+    #[test]
+    fn a_proof_that_a_device_failed_is_named() {
+        let lost = || gpu::Error::DeviceLost {
+            ordinal: 1,
+            code: 719,
+            message: "unspecified launch failure".into(),
+            call: "cudaStreamSynchronize".into(),
+        };
+        let memory = gpu::Error::OutOfMemory { requested: 3, in_use: 2, limit: 1 };
+        let cases = [
+            (ProveError::Sum(msm_gpu::Error::Device(lost())), 3),
+            (ProveError::NoProverLeft(Some(lost().into())), 3),
+            (ProveError::Device(memory), 4),
+        ];
+        for (error, code) in cases {
+            let failure = prove_failure("sector 2, partition 7", &error);
+            assert_eq!(failure.kind.exit_code(), code);
+            assert_eq!(failure.to_string(), format!("sector 2, partition 7: {error}"));
+        }
+    }
+}
