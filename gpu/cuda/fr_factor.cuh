@@ -1,11 +1,12 @@
 #pragma once
 // Multiplication in Fr by a factor that is known beforehand, after Shoup.
 //
-// With w the factor and w' = floor(w·2^256/r), the quotient of w·x by r is that of w'·x by 2^256, or one more. So
-//     q = floor(w'·x/2^256),   w·x - q·r < 2r < 2^256,
-// and the latter needs only the low words of both products. Of w'·x the products of words i and j with i + j < 6 are left
-// out: they could raise q by one, in one case of 2^29. That makes 86 wide products and 14 low ones, where a Montgomery product
-// takes 112 wide ones. Montgomery's factor 2^256 does not appear: x in Montgomery form gives w·x in Montgomery form.
+// With w the factor, w' = floor(w·2^256/r) and q = floor(w'·x/2^256),
+//     0 <= w·x - q·r < (1 + x/2^256)·r,
+// which is below 2r and so below 2^256 where x is below 2r: only the low words of both products are needed. Of w'·x the products
+// of words i and j with i + j < 6 are left out. Together they are below 2^-29 of q's unit: q may be one less, and the bound is
+// (1 + x/2^256 + 2^-29)·r, still below 2r. That makes 86 wide products and 14 low ones, where a Montgomery product takes 112 wide
+// ones. Montgomery's factor 2^256 does not appear: x in Montgomery form gives w·x in Montgomery form.
 #include "fr.cuh"
 
 namespace factor {
@@ -23,9 +24,9 @@ GPU_HD void high_row(uint32_t* acc, bool odd, int row, const uint32_t* a, uint32
     for (int j = 0; j < 8; j++) {
         const int at = row + j - lowest;
         if (at < 0 || at % 2 != 0) continue;
-        const bool last = j + 2 > 7;
         acc[at] = first ? carry::mad_lo_cc(a[j], b, acc[at]) : carry::madc_lo_cc(a[j], b, acc[at]);
-        acc[at + 1] = last && ends_in_new_pair(row, odd) ? carry::madc_hi(a[j], b, acc[at + 1]) : carry::madc_hi_cc(a[j], b, acc[at + 1]);
+        const bool closed = j + 2 > 7 && ends_in_new_pair(row, odd);
+        acc[at + 1] = closed ? carry::madc_hi(a[j], b, acc[at + 1]) : carry::madc_hi_cc(a[j], b, acc[at + 1]);
         first = false;
         end = at + 2;
     }
@@ -70,7 +71,8 @@ struct alignas(16) FrFactor {
 
     /// For w in Montgomery form. That is w·2^256 - w'·r, so that modulo 2^256 it gives w' when multiplied by -1/r.
     GPU_HD static FrFactor of(const Fr& w) {
-        constexpr uint32_t negative_inverse[8] = {0xffffffffu, 0xfffffffeu, 0xfffe5bfdu, 0x53ba5bffu, 0x0004ec06u, 0x181b2c17u, 0xd7bf2839u, 0x3d443ab0u};
+        constexpr uint32_t negative_inverse[8] = {0xffffffffu, 0xfffffffeu, 0xfffe5bfdu, 0x53ba5bffu,
+                                                  0x0004ec06u, 0x181b2c17u, 0xd7bf2839u, 0x3d443ab0u};
         uint32_t even[8] = {0, 0, 0, 0, 0, 0, 0, 0}, odd[7] = {0, 0, 0, 0, 0, 0, 0};
         GPU_UNROLL
         for (int i = 0; i < 8; i++) factor::low_row<8, false>(even, odd, i, negative_inverse, w.v[i]);

@@ -26,7 +26,7 @@ __device__ __forceinline__ bool fence() {
     return slots != 0;
 }
 
-/// A twiddle z, as an entry of the table and, where that is no whole one, another factor.
+/// A twiddle z: an entry of the table, and where the table has no such block, another factor.
 template <bool WHOLE>
 struct Twiddle {
     FrFactor entry;

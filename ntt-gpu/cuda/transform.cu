@@ -19,8 +19,10 @@ static gpu_status choose(const ntt_pass& pass, cudaStream_t stream) {
     const bool from_zero = pass.above == 0 && pass.coset == 0;
     // The last layer of the pass has the blocks below 2^(above + layers - 1) on the domain, and as many behind them on the coset.
     const bool whole = pass.above + pass.layers + pass.coset <= pass.log_table + 1;
-    if (from_zero) return whole ? launch<BOTTOM_UP, INVERSE, true, true>(pass, stream) : launch<BOTTOM_UP, INVERSE, true, false>(pass, stream);
-    return whole ? launch<BOTTOM_UP, INVERSE, false, true>(pass, stream) : launch<BOTTOM_UP, INVERSE, false, false>(pass, stream);
+    if (whole) {
+        return from_zero ? launch<BOTTOM_UP, INVERSE, true, true>(pass, stream) : launch<BOTTOM_UP, INVERSE, false, true>(pass, stream);
+    }
+    return from_zero ? launch<BOTTOM_UP, INVERSE, true, false>(pass, stream) : launch<BOTTOM_UP, INVERSE, false, false>(pass, stream);
 }
 
 /// Runs one pass. `pass->log_size >= 3`, `3 <= pass->layers <= 9`, `layers - 3 <= log_threads <= log_size - 3`.
