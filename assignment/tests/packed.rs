@@ -75,6 +75,7 @@ struct Pushed {
     prefix: Vec<Push>,
     unit: Vec<Push>,
     units: usize,
+    at_once: usize,
     /// A unit that pushes one element too many.
     longer: Option<usize>,
     /// A unit that fails.
@@ -84,7 +85,7 @@ struct Pushed {
 impl Pushed {
     fn new(prefix: Vec<Push>, unit: Vec<Push>, units: usize) -> Self {
         let id = CircuitId::new(format!("pushed {}", NEXT.fetch_add(1, Ordering::Relaxed)), [0; 32]);
-        Self { id, prefix, unit, units, longer: None, fails: None }
+        Self { id, prefix, unit, units, at_once: 1, longer: None, fails: None }
     }
 
     fn unit(&self, unit: usize) -> Vec<Push> {
@@ -153,6 +154,10 @@ impl NativeWitness<Scalar> for Pushed {
         push_all(&self.unit(unit), sink);
         if self.fails == Some(unit) { Err(UnitFails(unit)) } else { Ok(()) }
     }
+
+    fn units_at_once(&self) -> usize {
+        self.at_once
+    }
 }
 
 proptest! {
@@ -193,8 +198,10 @@ proptest! {
     }
 
     #[test]
-    fn native_in_parallel_is_the_synthesis(prefix in pushes(), unit in pushes(), units in 0usize..6) {
-        let circuit = Pushed::new(prefix, unit, units);
+    fn native_in_parallel_is_the_synthesis(
+        prefix in pushes(), unit in pushes(), units in 0usize..6, at_once in 0usize..4,
+    ) {
+        let circuit = Pushed { at_once, ..Pushed::new(prefix, unit, units) };
         let mut synthesis = WitnessCS::with_hint(None);
         circuit.synthesize_all(&mut synthesis).unwrap();
         let synthesis = synthesis.into_witness();
@@ -229,7 +236,8 @@ proptest! {
 fn units_that_lie_are_named() {
     let unit = vec![Push::Element(7), Push::Bits(5, 3)];
     let mut circuit = Pushed::new(vec![Push::Input(3)], unit, 4);
-    for _ in 0..2 {
+    for at_once in [1, 1, 3] {
+        circuit.at_once = at_once;
         circuit.longer = Some(2);
         let expected = WitnessCounts { inputs: 0, aux: 4, dense: 1 };
         match native_witness(&circuit) {
