@@ -1,4 +1,5 @@
-//! Every production circuit up to 8 MiB on the device and on the processor: the same bytes for the same randomness.
+//! Every production circuit up to 8 MiB on the processor and on the device, with all of the device's memory and under budgets of it:
+//! the same bytes for the same randomness.
 //!
 //! On a machine with a device, from a prebuilt binary: `same_bytes --ignored --nocapture`, all of it some minutes on 16 cores. One
 //! test a circuit, so that `same_bytes --ignored update_` runs those of SnapDeals.
@@ -16,7 +17,10 @@ use circuits::synthetic::synthetic;
 use common::{rng, waste};
 use ff::Field;
 use gpu::testing::device_or_skip;
-use groth16::{Backend, Prover, Randomness, filecoin, setup_on};
+use groth16::{Backend, Budgets, Prover, Randomness, filecoin, setup_on};
+
+/// Budgets of device memory, in GB.
+const BUDGETS: [u64; 4] = [4, 8, 16, 24];
 
 /// Tests take turns: each wants the device and all cores.
 static TURN: Mutex<()> = Mutex::new(());
@@ -57,12 +61,20 @@ fn check(name: &str) {
     };
     let expected = prove(Backend::Cpu);
     let on_cpu = lap();
-    let got = prove(cuda);
+    let same = |backend, what: &str| {
+        let got = prove(backend);
+        assert_eq!(got.proof.to_bytes(), expected.proof.to_bytes(), "{name}, {what}, seed {seed}");
+        assert_eq!(got.public_inputs, expected.public_inputs, "{name}, {what}, seed {seed}");
+    };
+    same(cuda, "all device memory");
     let on_device = lap();
-    assert_eq!(got.proof.to_bytes(), expected.proof.to_bytes(), "{name}, seed {seed}");
-    assert_eq!(got.public_inputs, expected.public_inputs, "{name}, seed {seed}");
+    for gigabytes in BUDGETS {
+        let budgets = Budgets { device: Some(gigabytes * 1_000_000_000), host: None };
+        same(Backend::Cuda { device: 0, budgets }, &format!("{gigabytes} GB"));
+    }
+    let budgets = lap();
     println!(
-        "{name}: {} rows, the same bytes (seed {seed}); inputs {inputs}, setup {setup}, cpu {on_cpu}, cuda {on_device}, in all {:.2} s",
+        "{name}: {} rows, the same bytes (seed {seed}); inputs {inputs}, setup {setup}, cpu {on_cpu}, cuda {on_device}, under budgets of {BUDGETS:?} GB {budgets}, in all {:.2} s",
         circuit.num_rows(),
         start.elapsed().as_secs_f64()
     );
