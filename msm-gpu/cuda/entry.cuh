@@ -12,10 +12,9 @@ struct Space {
     uint32_t *first, *second, *target;
     uint32_t* counters;
     uint32_t *heavy, *heavy_base;
-    uint32_t *keys, *keys_other, *values, *values_other;
+    uint32_t* values;
     uint32_t *start, *length;
-    void* temporary;
-    uint64_t temporary_bytes;
+    uint32_t *partition_start, *partition_next;
     void* scratch;
     uint32_t blocks, max_per_lane;
 
@@ -24,16 +23,20 @@ struct Space {
         return Workspace<F>{static_cast<Affine<F>*>(slots), ping, pong, Descriptors{first, second, target}, counters, heavy_base,
                             static_cast<uint4*>(scratch), blocks, max_per_lane};
     }
-    SortBuffers sort_buffers() const {
-        return SortBuffers{keys, keys_other, values, values_other, start, length, heavy, counters, temporary, temporary_bytes};
+    /// The sort of `entries` points works in the first region of slots, which level 0 fills once it is done.
+    template <class F>
+    SortBuffers sort_buffers(uint64_t entries) const {
+        uint32_t* const partitioned = reinterpret_cast<uint32_t*>(static_cast<Affine<F>*>(slots) + ping);
+        uint16_t* const low_bits = reinterpret_cast<uint16_t*>(partitioned + entries);
+        return SortBuffers{values, start, length, heavy, partition_start, partition_next, counters, partitioned, low_bits};
     }
 };
 
 template <class F>
-gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t first, uint32_t count, bool merged,
+gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t first, uint32_t count,
                            const Scalars& scalars, const void* bases, uint32_t bucket_slot, cudaStream_t stream) {
-    const Group group = group_of(windows, first, count, merged);
-    const SortBuffers buffers = space.sort_buffers();
+    const Group group = group_of(windows, first, count, scalars.count);
+    const SortBuffers buffers = space.sort_buffers<F>(static_cast<uint64_t>(scalars.count) * count);
     Sorted sorted;
     GPU_TRY_STATUS(sort_into_buckets(windows, group, scalars, buffers, stream, &sorted));
     return accumulate<F>(space.workspace<F>(), buffers, group, sorted, static_cast<const Affine<F>*>(bases), bucket_slot, stream);
@@ -52,9 +55,8 @@ gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t 
     }                                                                                                                         \
     /* Sums the points of each bucket of windows first .. first + count into the bucket array at bucket_slot. */              \
     gpu_status msm_accumulate_##group(const msm::Space* space, const msm::Windows* windows, uint32_t first, uint32_t count,   \
-                                      uint32_t merged, const msm::Scalars* scalars, const void* bases, uint32_t bucket_slot,  \
-                                      void* stream) {                                                                         \
-        return msm::accumulate_pass<F>(*space, *windows, first, count, merged != 0, *scalars, bases, bucket_slot,             \
+                                      const msm::Scalars* scalars, const void* bases, uint32_t bucket_slot, void* stream) {   \
+        return msm::accumulate_pass<F>(*space, *windows, first, count, *scalars, bases, bucket_slot,                          \
                                        static_cast<cudaStream_t>(stream));                                                    \
     }                                                                                                                         \
     gpu_status msm_merge_##group(const msm::Space* space, uint32_t into, uint32_t from, uint32_t count, void* stream) {       \

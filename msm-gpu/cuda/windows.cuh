@@ -6,6 +6,7 @@
 // windows but the top one, makes every digit readable on its own: digit j = (window j of s + bias) - 2^(width - 1), from
 // -2^(width-1) to 2^(width-1) - 1. The top digit has no bias: it is below 2^(width-1) + 1 and never negative. So each window has
 // 2^(width-1) buckets; bucket k of a window holds the points of digit ±(k + 1).
+#include <algorithm>
 #include <cstdint>
 
 #include "fr.cuh"
@@ -46,16 +47,18 @@ GPU_UNROLL
     return biased;
 }
 
-/// The windows that one pass handles. Buckets are numbered through the group. With `merged`, one sort serves all windows and
-/// keys of window j start at key_offset[j]; otherwise every window is sorted on its own and the offsets are zero.
+constexpr uint32_t MAX_PARTITIONS_LOG = 13;  // of a window; the plans of the Rust side know it
+constexpr uint32_t MAX_LOW_BITS = 13;        // log of the most buckets in a partition
+
+/// The windows that one pass handles. Buckets are numbered through the group, and so are the partitions that the sort first puts
+/// points into: 2^low_bits[j] neighbouring buckets of window j each.
 struct Group {
     uint32_t first;
     uint32_t count;
     uint32_t buckets;
-    uint32_t merged;
-    uint32_t key_offset[MAX_WINDOWS];
     uint32_t bucket_offset[MAX_WINDOWS];
-    uint32_t key_bits;  // of the longest key
+    uint32_t low_bits[MAX_WINDOWS];
+    uint32_t partition_first[MAX_WINDOWS + 1];
 };
 
 inline uint32_t bits_of(uint32_t value) {
@@ -64,20 +67,22 @@ inline uint32_t bits_of(uint32_t value) {
     return bits;
 }
 
-inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, bool merged) {
+/// For n scalars. Partitions have up to 2^15 points, fewer where there would not be some two thousand of them. Windows have 27 bits
+/// at most.
+inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, uint32_t n) {
     Group group{};
     group.first = first;
     group.count = count;
-    group.merged = merged;
-    uint32_t largest = 0;
+    const uint32_t most_log = std::min(15u, std::max(10u, bits_of(n) + bits_of(count) - 12));
     for (uint32_t j = 0; j < count; j++) {
-        const uint32_t buckets = 1u << (windows.width[first + j] - 1);
+        const uint32_t log = windows.width[first + j] - 1, n_log = n > 1 ? bits_of(n - 1) : 0;
+        const uint32_t wanted = n_log > most_log ? n_log - most_log : 0, needed = log > MAX_LOW_BITS ? log - MAX_LOW_BITS : 0;
+        const uint32_t partitions_log = std::min(std::min(log, MAX_PARTITIONS_LOG), std::max(wanted, needed));
         group.bucket_offset[j] = group.buckets;
-        group.key_offset[j] = merged ? group.buckets + j : 0;  // key 0 of each window is the digit 0
-        largest = largest > group.key_offset[j] + buckets ? largest : group.key_offset[j] + buckets;
-        group.buckets += buckets;
+        group.low_bits[j] = log - partitions_log;
+        group.partition_first[j + 1] = group.partition_first[j] + (1u << partitions_log);
+        group.buckets += 1u << log;
     }
-    group.key_bits = bits_of(largest);
     return group;
 }
 

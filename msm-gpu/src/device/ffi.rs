@@ -55,14 +55,11 @@ pub struct RawSpace {
     counters: *mut u32,
     heavy: *mut u32,
     heavy_base: *mut u32,
-    keys: *mut u32,
-    keys_other: *mut u32,
     values: *mut u32,
-    values_other: *mut u32,
     start: *mut u32,
     length: *mut u32,
-    temporary: *mut c_void,
-    temporary_bytes: u64,
+    partition_start: *mut u32,
+    partition_next: *mut u32,
     scratch: *mut c_void,
     blocks: u32,
     per_lane: u32,
@@ -74,7 +71,6 @@ mod raw {
     use super::{RawScalars, RawSpace, Windows, c_void};
 
     gpu::entry_points! {
-        fn msm_sort_bytes(pairs: u64, bytes: *mut u64);
         fn msm_select_bytes(words: u32, bytes: *mut u64);
         fn msm_select_count(ones: *const u64, is_dense: *const u64, density: *const u64, words: u32, counts: *mut c_void,
             temporary: *mut c_void, temporary_bytes: u64, stream: *mut c_void);
@@ -83,7 +79,7 @@ mod raw {
         fn msm_find_bounds(list: *const u32, count: u32, bounds: *const u32, bound_count: u32, found: *mut u32,
             stream: *mut c_void);
         fn msm_shape_g1(threads: *mut u32, blocks: *mut u32, coordinate_bytes: *mut u32);
-        fn msm_accumulate_g1(space: *const RawSpace, windows: *const Windows, first: u32, count: u32, merged: u32,
+        fn msm_accumulate_g1(space: *const RawSpace, windows: *const Windows, first: u32, count: u32,
             scalars: *const RawScalars, bases: *const c_void, bucket_slot: u32, stream: *mut c_void);
         fn msm_merge_g1(space: *const RawSpace, into: u32, from: u32, count: u32, stream: *mut c_void);
         fn msm_reduce_g1(space: *const RawSpace, windows: *const Windows, bucket_slot: u32, sums: *mut c_void,
@@ -95,7 +91,7 @@ mod raw {
         fn msm_multiply_g1(space: *const RawSpace, windows: *const Windows, table: *const c_void, scalars: *const u32,
             montgomery: u32, count: u32, out: *mut c_void, stream: *mut c_void);
         fn msm_shape_g2(threads: *mut u32, blocks: *mut u32, coordinate_bytes: *mut u32);
-        fn msm_accumulate_g2(space: *const RawSpace, windows: *const Windows, first: u32, count: u32, merged: u32,
+        fn msm_accumulate_g2(space: *const RawSpace, windows: *const Windows, first: u32, count: u32,
             scalars: *const RawScalars, bases: *const c_void, bucket_slot: u32, stream: *mut c_void);
         fn msm_merge_g2(space: *const RawSpace, into: u32, from: u32, count: u32, stream: *mut c_void);
         fn msm_reduce_g2(space: *const RawSpace, windows: *const Windows, bucket_slot: u32, sums: *mut c_void,
@@ -142,7 +138,6 @@ pub trait Kernels {
         windows: *const c_void,
         first: u32,
         count: u32,
-        merged: bool,
         scalars: &RawScalars,
         bases: *const c_void,
         bucket_slot: u32,
@@ -205,7 +200,6 @@ macro_rules! device_curve {
                 windows: *const c_void,
                 first: u32,
                 count: u32,
-                merged: bool,
                 scalars: &RawScalars,
                 bases: *const c_void,
                 bucket_slot: u32,
@@ -213,17 +207,7 @@ macro_rules! device_curve {
             ) -> Status {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    raw::$accumulate(
-                        space,
-                        windows.cast(),
-                        first,
-                        count,
-                        merged.into(),
-                        scalars,
-                        bases,
-                        bucket_slot,
-                        stream,
-                    )
+                    raw::$accumulate(space, windows.cast(), first, count, scalars, bases, bucket_slot, stream)
                 }
             }
             unsafe fn merge(
@@ -366,13 +350,6 @@ pub(crate) fn shape<C: DeviceCurve>() -> Result<Shape, gpu::Error> {
     let mut shape = Shape { threads: 0, blocks: 0, coordinate_bytes: 0 };
     C::Kernels::shape(&mut shape.threads, &mut shape.blocks, &mut shape.coordinate_bytes).into_result()?;
     Ok(shape)
-}
-
-pub(crate) fn sort_bytes(pairs: u64) -> Result<u64, gpu::Error> {
-    let mut bytes = 0;
-    // SAFETY: a live number to write.
-    unsafe { raw::msm_sort_bytes(pairs, &mut bytes) }.into_result()?;
-    Ok(bytes)
 }
 
 fn expect(what: &'static str, expected: usize, got: usize) -> Result<(), gpu::Error> {

@@ -3,7 +3,7 @@
 use gpu::{Fr, Pool};
 
 use super::ffi::DeviceCurve;
-use super::plan::{Plan, Shape, Task, sort_bytes_bound};
+use super::plan::{Plan, Shape, Task};
 
 /// A multiplication, as far as its need of memory goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +75,8 @@ impl Demand {
         let bytes = |budget: u64| -> Result<u64, u64> {
             let all = |bytes: u64| bytes.saturating_add(beside).max(before);
             match budget.checked_sub(beside) {
-                Some(rest) => {
-                    Plan::new(&task(rest), &sort_bytes_bound).map(|plan| all(plan.bytes)).map_err(all)
-                }
-                None => Err(all(Plan::new(&task(0), &sort_bytes_bound).err().unwrap_or(0))),
+                Some(rest) => Plan::new(&task(rest)).map(|plan| all(plan.bytes)).map_err(all),
+                None => Err(all(Plan::new(&task(0)).err().unwrap_or(0))),
             }
         };
         let least = bytes(0).unwrap_or_else(|least| least);
@@ -142,9 +140,7 @@ mod tests {
         stream.raw().expect("the current device");
         for log in 0..31 {
             for n in [1 << log, (3 << log) / 2 + 1] {
-                let (scan, sort) =
-                    (ffi::select_bytes(n as u32).expect("bytes"), ffi::sort_bytes(n).expect("bytes"));
-                assert!(sort <= sort_bytes_bound(n), "{n} pairs: {sort} bytes");
+                let scan = ffi::select_bytes(n as u32).expect("bytes");
                 assert!(scan <= scan_bytes_bound(n), "{n} words: {scan} bytes");
             }
         }

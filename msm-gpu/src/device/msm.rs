@@ -220,21 +220,8 @@ impl DeviceMsm {
             streamed_bytes,
             budget,
         };
-        // The question needs a current device.
-        self.work.raw()?;
-        let failed = std::cell::RefCell::new(None);
-        let sort_bytes = |pairs| {
-            ffi::sort_bytes(pairs).unwrap_or_else(|error| {
-                failed.borrow_mut().get_or_insert(error);
-                0
-            })
-        };
-        let plan = Plan::new(&task, &sort_bytes);
-        if let Some(error) = failed.into_inner() {
-            return Err(error.into());
-        }
         let (in_use, limit) = (self.pool.in_use(), self.pool.limit());
-        plan.map_err(|least| gpu::Error::OutOfMemory { requested: least, in_use, limit }.into())
+        Plan::new(&task).map_err(|least| gpu::Error::OutOfMemory { requested: least, in_use, limit }.into())
     }
 }
 

@@ -33,9 +33,9 @@ impl Shape {
 pub(crate) const MAX_INDEX: u64 = 1 << 31;
 /// A bucket with this many points is planned by several blocks.
 const HEAVY: u64 = 8192;
-/// Points up to this many are sorted in one go over all windows.
-pub(crate) const MERGED_BELOW: usize = 1 << 22;
-/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 80 GB for all windows of 2^27 points.
+/// Partitions of a window that the sort makes, at most: 2^MAX_PARTITIONS_LOG of windows.cuh.
+const PARTITIONS: u64 = 8192;
+/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 93 GB for all windows of 2^27 points.
 const MOST_ENTRIES: u64 = 1 << 29;
 /// Shorter chunks than half of this save no memory beside the scratch of the additions, and take ages.
 const SHORTEST_CHUNK: u64 = 1 << 16;
@@ -48,7 +48,7 @@ pub(crate) const SUM_AT_ONCE: u64 = 1 << 25;
 /// The parts of a workspace, in elements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Pairs of key and value that one sort holds: points of a chunk times windows of a pass.
+    /// Points that one sort takes: those of a chunk times windows of a pass.
     pub(crate) entries: u64,
     /// Buckets of the pass with the most.
     pub(crate) pass_buckets: u64,
@@ -64,8 +64,8 @@ pub(crate) struct Layout {
     pub(crate) buckets: u64,
     /// Entries of the list of long buckets.
     pub(crate) heavy: u64,
-    /// Scratch of the sort, in bytes.
-    pub(crate) sort_bytes: u64,
+    /// Partitions of a sort, and the end of the last.
+    pub(crate) partitions: u64,
     /// Scratch of the addition kernel, in bytes.
     pub(crate) scratch_bytes: u64,
     /// Blocks of the addition kernel.
@@ -86,12 +86,9 @@ impl Layout {
     }
 
     /// Lengths of the arrays of 32-bit words in the order of [`super::workspace`].
-    pub(crate) fn words(&self) -> [u64; 12] {
+    pub(crate) fn words(&self) -> [u64; 11] {
         [
-            64, // counters
-            self.entries,
-            self.entries,
-            self.entries,
+            128, // counters
             self.entries,
             self.descriptors,
             self.descriptors,
@@ -100,6 +97,8 @@ impl Layout {
             self.pass_buckets,
             self.heavy,
             self.heavy,
+            self.partitions,
+            self.partitions,
         ]
         .map(|length| length.next_multiple_of(64))
     }
@@ -108,7 +107,6 @@ impl Layout {
     pub(crate) fn bytes(&self) -> u64 {
         self.words().iter().sum::<u64>() * 4
             + self.slots()[4] * self.slot_bytes
-            + self.sort_bytes
             + self.scratch_bytes
             + 4 * 512
     }
@@ -167,15 +165,7 @@ impl Task {
         2 * u64::from(self.shape.coordinate_bytes)
     }
 
-    fn layout(
-        &self,
-        windows: &Windows,
-        pass: u32,
-        chunk: u64,
-        merges: bool,
-        per_lane: u32,
-        sort_bytes: &SortBytes<'_>,
-    ) -> Layout {
+    fn layout(&self, windows: &Windows, pass: u32, chunk: u64, merges: bool, per_lane: u32) -> Layout {
         let count = windows.count;
         let pass_buckets = (0..count)
             .step_by(pass as usize)
@@ -202,7 +192,7 @@ impl Task {
             spare: if merges { pass_buckets } else { 0 },
             buckets,
             heavy: entries / HEAVY + 1,
-            sort_bytes: if entries == 0 { 0 } else { sort_bytes(entries) },
+            partitions: if entries == 0 { 0 } else { PARTITIONS * u64::from(pass) + 1 },
             scratch_bytes: u64::from(blocks)
                 * u64::from(self.shape.threads)
                 * u64::from(per_lane)
@@ -219,23 +209,13 @@ fn whole_tiles(slots: u64) -> u64 {
     slots.next_multiple_of(32) + 32
 }
 
-/// Answers the scratch of a sort.
-pub(crate) type SortBytes<'a> = dyn Fn(u64) -> u64 + 'a;
-
-/// Bytes of the sort's scratch, at most: what counts is asked for once the plan is made.
-pub(crate) fn sort_bytes_bound(entries: u64) -> u64 {
-    entries / 4 + (8 << 20)
-}
-
 impl Plan {
     /// The fastest plan within the budget.
     ///
     /// # Errors
     /// The least bytes that any plan takes, where that is more.
-    pub(crate) fn new(task: &Task, sort_bytes: &SortBytes<'_>) -> Result<Self, u64> {
-        let mut plan = Self::search(task).map_err(|least| least.unwrap_or(u64::MAX))?;
-        plan.layout.sort_bytes = if plan.layout.entries == 0 { 0 } else { sort_bytes(plan.layout.entries) };
-        Ok(plan)
+    pub(crate) fn new(task: &Task) -> Result<Self, u64> {
+        Self::search(task).map_err(|least| least.unwrap_or(u64::MAX))
     }
 
     fn search(task: &Task) -> Result<Self, Option<u64>> {
@@ -298,7 +278,7 @@ impl Search<'_> {
                 continue;
             }
             last = pass;
-            let layout = task.layout(windows, pass, chunk, merges, per_lane, &sort_bytes_bound);
+            let layout = task.layout(windows, pass, chunk, merges, per_lane);
             if layout.entries > MAX_INDEX || layout.slots()[4] > MAX_INDEX || chunk > MAX_INDEX {
                 continue;
             }
@@ -365,10 +345,6 @@ mod tests {
         }
     }
 
-    fn sort_bytes(entries: u64) -> u64 {
-        entries / 8
-    }
-
     #[test]
     fn chunks_are_a_partition() {
         for (total, size, ramp) in [
@@ -389,7 +365,7 @@ mod tests {
     fn plans_stay_within_their_budget() {
         for budget in [120 * GIB, 16 * GIB, 8 * GIB, 2 * GIB] {
             for bases in [1, 100, 1 << 18, (3 << 22) + 1, 1 << 26, (1 << 27) - 1] {
-                let plan = Plan::new(&task(bases, budget), &sort_bytes).expect("fits");
+                let plan = Plan::new(&task(bases, budget)).expect("fits");
                 let longest = plan.chunks.iter().map(|range| range.len() as u64).max();
                 assert!(
                     plan.layout.bytes() <= plan.bytes && plan.bytes <= budget,
@@ -405,22 +381,20 @@ mod tests {
     fn a_budget_below_the_least_is_refused_with_the_least() {
         for (bases, streamed_bytes) in [(1, 0), (1 << 20, 0), ((1 << 27) - 1, 128)] {
             let task = Task { streamed_bytes, ..task(bases, 0) };
-            let least = Plan::new(&task, &sort_bytes).expect_err("nothing fits nothing");
-            assert!(
-                Plan::new(&Task { budget: least, ..task }, &sort_bytes).is_ok_and(|plan| plan.bytes == least)
-            );
-            assert_eq!(Plan::new(&Task { budget: least - 1, ..task }, &sort_bytes).err(), Some(least));
+            let least = Plan::new(&task).expect_err("nothing fits nothing");
+            assert!(Plan::new(&Task { budget: least, ..task }).is_ok_and(|plan| plan.bytes == least));
+            assert_eq!(Plan::new(&Task { budget: least - 1, ..task }).err(), Some(least));
         }
     }
 
     #[test]
     fn a_large_budget_takes_many_windows_at_once_and_a_small_one_splits_them_before_the_points() {
-        let plan = Plan::new(&task(1 << 25, 120 * GIB), &sort_bytes).expect("fits");
+        let plan = Plan::new(&task(1 << 25, 120 * GIB)).expect("fits");
         assert_eq!((plan.windows.count, plan.pass, plan.chunks.len()), (12, 12, 1));
-        let plan = Plan::new(&task(1 << 27, 120 * GIB), &sort_bytes).expect("fits");
+        let plan = Plan::new(&task(1 << 27, 120 * GIB)).expect("fits");
         assert_eq!((plan.pass, plan.chunks.len()), (4, 1));
         assert!(plan.bytes < 60 * GIB);
-        let plan = Plan::new(&task(1 << 26, 16 * GIB), &sort_bytes).expect("fits");
+        let plan = Plan::new(&task(1 << 26, 16 * GIB)).expect("fits");
         assert_eq!(plan.chunks.len(), 1);
         assert!(plan.pass < 12);
     }
@@ -428,7 +402,7 @@ mod tests {
     #[test]
     fn a_host_resident_input_starts_with_a_short_chunk() {
         let task = Task { streamed_bytes: 128, ..task(1 << 26, 16 * GIB) };
-        let plan = Plan::new(&task, &sort_bytes).expect("fits");
+        let plan = Plan::new(&task).expect("fits");
         assert!(plan.chunks.len() >= 5, "{plan:?}");
         assert!(plan.chunks[0].len() < plan.chunks[1].len());
     }

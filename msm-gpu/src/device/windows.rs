@@ -54,9 +54,9 @@ impl Windows {
         4 * points * u64::from(self.count) + self.all_buckets() * (9 + 4 * chunks.saturating_sub(1))
     }
 
-    /// The windows that cost least. Fewer than 9 would need more than 2^28 buckets each.
+    /// The windows that cost least. Fewer than 10 would be wider than the sort allows, 27 bits.
     pub(crate) fn for_points(points: u64, chunks: u64) -> Self {
-        let best = (9..=MAX_WINDOWS).min_by_key(|&count| Self::new(count).cost(points, chunks));
+        let best = (10..=MAX_WINDOWS).min_by_key(|&count| Self::new(count).cost(points, chunks));
         Self::new(best.unwrap_or(MAX_WINDOWS))
     }
 

@@ -12,7 +12,6 @@ pub(crate) struct Workspace<C: DeviceCurve> {
     layout: Layout,
     slots: DeviceBuffer<C::Words>,
     words: DeviceBuffer<u32>,
-    sort: DeviceBuffer<u8>,
     scratch: DeviceBuffer<u8>,
 }
 
@@ -22,14 +21,13 @@ impl<C: DeviceCurve> Workspace<C> {
             layout: *layout,
             slots: pool.allocate(layout.slots()[4] as usize, stream)?,
             words: pool.allocate(layout.words().iter().sum::<u64>() as usize, stream)?,
-            sort: pool.allocate(layout.sort_bytes as usize, stream)?,
             scratch: pool.allocate(layout.scratch_bytes as usize, stream)?,
         })
     }
 
     /// For work on this stream.
     pub(crate) fn bind<'a>(&'a mut self, stream: &'a Stream) -> Result<Bound<'a, C>, Error> {
-        let Self { layout, slots, words, sort, scratch } = self;
-        Ok(Bound::new(layout, slots, words, sort, scratch, stream)?)
+        let Self { layout, slots, words, scratch } = self;
+        Ok(Bound::new(layout, slots, words, scratch, stream)?)
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct Bound<'a, C: DeviceCurve> {
     slots: u64,
     layout: Layout,
     stream: &'a Stream,
-    _guards: (Write<'a, C::Words>, Write<'a, u32>, Write<'a, u8>, Write<'a, u8>),
+    _guards: (Write<'a, C::Words>, Write<'a, u32>, Write<'a, u8>),
     curve: PhantomData<C>,
 }
 
@@ -72,17 +72,14 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         layout: &Layout,
         slots: &'a mut DeviceBuffer<C::Words>,
         words: &'a mut DeviceBuffer<u32>,
-        sort: &'a mut DeviceBuffer<u8>,
         scratch: &'a mut DeviceBuffer<u8>,
         stream: &'a Stream,
     ) -> Result<Self, gpu::Error> {
         let lengths = layout.words();
         expect("the slots of a workspace", layout.slots()[4] as usize, slots.len())?;
         expect("the words of a workspace", lengths.iter().sum::<u64>() as usize, words.len())?;
-        expect("the sort's scratch", layout.sort_bytes as usize, sort.len())?;
         expect("the additions' scratch", layout.scratch_bytes as usize, scratch.len())?;
-        let guards =
-            (slots.write(stream)?, words.write(stream)?, sort.write(stream)?, scratch.write(stream)?);
+        let guards = (slots.write(stream)?, words.write(stream)?, scratch.write(stream)?);
         let mut next: *mut u32 = guards.1.pointer().cast();
         let mut parts = lengths
             .map(|length| {
@@ -94,9 +91,10 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let mut part = || parts.next().unwrap_or(std::ptr::null_mut());
         let [ping, pong, ..] = layout.slots();
         let counters = part();
-        let (keys, keys_other, values, values_other) = (part(), part(), part(), part());
+        let values = part();
         let (first, second, target) = (part(), part(), part());
         let (start, length, heavy, heavy_base) = (part(), part(), part(), part());
+        let (partition_start, partition_next) = (part(), part());
         let space = RawSpace {
             slots: guards.0.pointer(),
             ping: ping as u32,
@@ -107,15 +105,12 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
             counters,
             heavy,
             heavy_base,
-            keys,
-            keys_other,
             values,
-            values_other,
             start,
             length,
-            temporary: guards.2.pointer(),
-            temporary_bytes: layout.sort_bytes,
-            scratch: guards.3.pointer(),
+            partition_start,
+            partition_next,
+            scratch: guards.2.pointer(),
             blocks: layout.blocks,
             per_lane: layout.per_lane,
         };
@@ -152,7 +147,6 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         }
         let scalars = entries.raw()?;
         let origin = bases.pointer().cast::<C::Words>().wrapping_add(skip).wrapping_sub(first_base);
-        let merged = entries.count < crate::device::plan::MERGED_BELOW && count > 1;
         let _span = self.stream.span("fill buckets", entries.count * count as usize);
         // SAFETY: the workspace has the layout's sizes, which hold this pass as checked; scalars and bases are as long as the
         // entries say (an index is one of a selection over these very bases); all are in use on the stream.
@@ -162,7 +156,6 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
                 std::ptr::from_ref(windows).cast(),
                 pass.start,
                 count,
-                merged,
                 &scalars,
                 origin.cast(),
                 bucket_slot as u32,
