@@ -6,13 +6,12 @@
 // (forward pass, prefixes to scratch), combine the 32 products by a butterfly, invert once, and walk back. All reads are
 // cp.async ahead of their use: the descriptor two additions ahead into a ring of four, points and prefix one ahead. x1 and y1
 // are double-buffered in shared memory and read again where they are needed, which is what keeps the kernel
-// free of spills.
+// free of spills. Bases, which lie apart, are copied by all lanes of a warp together.
 //
 // Equal or opposite points, infinity, and x = 0 go through one out-of-line function behind a test. Any of them gives a
 // nonzero denominator (1 or 2y), so the batch stays valid.
-#include "curve.cuh"
 #include "fp_inverse.cuh"
-#include "windows.cuh"
+#include "points.cuh"
 
 namespace msm {
 
@@ -36,79 +35,6 @@ struct BatchShape<Fp2> {
     static constexpr int THREADS = 128, BLOCKS = 2;
 };
 
-// Field elements as rows of 16 bytes, STRIDE rows apart.
-template <class F, int STRIDE>
-struct Rows;
-template <int STRIDE>
-struct Rows<Fp, STRIDE> {
-    static constexpr int COUNT = 3;
-    static __device__ __forceinline__ Fp load(const uint4* p) {
-        uint4 a = p[0], b = p[STRIDE], c = p[2 * STRIDE];
-        return Fp{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w}};
-    }
-    static __device__ __forceinline__ void store(uint4* p, const Fp& v) {
-        p[0] = make_uint4(v.limb[0], v.limb[1], v.limb[2], v.limb[3]);
-        p[STRIDE] = make_uint4(v.limb[4], v.limb[5], v.limb[6], v.limb[7]);
-        p[2 * STRIDE] = make_uint4(v.limb[8], v.limb[9], v.limb[10], v.limb[11]);
-    }
-};
-template <int STRIDE>
-struct Rows<Fp2, STRIDE> {
-    static constexpr int COUNT = 6;
-    static __device__ __forceinline__ Fp2 load(const uint4* p) {
-        return Fp2{Rows<Fp, STRIDE>::load(p), Rows<Fp, STRIDE>::load(p + 3 * STRIDE)};
-    }
-    static __device__ __forceinline__ void store(uint4* p, const Fp2& v) {
-        Rows<Fp, STRIDE>::store(p, v.c0);
-        Rows<Fp, STRIDE>::store(p + 3 * STRIDE, v.c1);
-    }
-};
-
-/// Where points lie. PLAIN: one after another, blst's layout. TILED: 32 points to a tile, each 32 bytes of all of them together, so
-/// that a warp that reads or writes neighbours touches few lines of the cache, and every write fills a sector; only the kernels
-/// here see it.
-enum class Points { PLAIN, TILED };
-
-/// The rows of 16 bytes of a point: 0 to COUNT - 1 are x, the next COUNT are y.
-template <class F, Points HOW>
-struct PointRows {
-    static constexpr int COUNT = Rows<F, 1>::COUNT;
-    uint4* first;
-
-    __device__ __forceinline__ PointRows(const Affine<F>* points, uint32_t index)
-        : first(const_cast<uint4*>(reinterpret_cast<const uint4*>(points)) +
-                (HOW == Points::TILED ? static_cast<uint64_t>(index >> 5) * (64 * COUNT) + (index & 31) * 2
-                                      : static_cast<uint64_t>(index) * (2 * COUNT))) {}
-    __device__ __forceinline__ uint4* row(int r) const {
-        return HOW == Points::TILED ? first + (r >> 1) * 64 + (r & 1) : first + r;
-    }
-    __device__ __forceinline__ Affine<F> load() const {
-        uint4 rows[2 * COUNT];
-#pragma unroll
-        for (int r = 0; r < 2 * COUNT; r++) rows[r] = *row(r);
-        return Affine<F>{Rows<F, 1>::load(rows), Rows<F, 1>::load(rows + COUNT)};
-    }
-    __device__ __forceinline__ void store(const F& x, const F& y) const {
-        uint4 rows[2 * COUNT];
-        Rows<F, 1>::store(rows, x);
-        Rows<F, 1>::store(rows + COUNT, y);
-#pragma unroll
-        for (int r = 0; r < 2 * COUNT; r++) *row(r) = rows[r];
-    }
-};
-
-__device__ __forceinline__ void copy_async_16(uint4* shared, const uint4* global) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
-                 "l"(global)
-                 : "memory");
-}
-__device__ __forceinline__ void copy_async_4(uint32_t* shared, const uint32_t* global) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
-                 "l"(global)
-                 : "memory");
-}
-__device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ __forceinline__ void copy_wait() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 // Makes the compiler read shared memory again instead of keeping a value in registers.
 __device__ __forceinline__ void forget_registers() { asm volatile("" ::: "memory"); }
 
@@ -128,6 +54,8 @@ __device__ __forceinline__ Fp2 shuffle_xor(const Fp2& v, int mask) {
 
 /// Additions for each lane below which fewer warps work.
 constexpr uint32_t LEAST_PER_LANE = 5;
+/// Additions for each lane in the last batches of a queue: an inversion costs as much as five.
+constexpr uint32_t LEAST_OF_QUEUE = 32;
 
 // How an addition's result comes about.
 enum class Case : int { ORDINARY, DOUBLED, IS_FIRST, IS_SECOND, IS_INFINITY };
@@ -161,12 +89,29 @@ constexpr uint64_t batch_add_scratch_bytes(uint32_t blocks, uint32_t max_per_lan
     return static_cast<uint64_t>(blocks) * BatchShape<F>::THREADS * max_per_lane * sizeof(F);
 }
 
-// `count` on the device, or `fixed_count` where it is null. `out` may be `a` or `b`: an addition may overwrite its own
-// operands, not another's.
+/// A warp's next additions: begin .. begin + 32 length, as far as there are any.
+struct Batch {
+    uint32_t begin, length;
+};
+
+/// The next batch from the queue: half of what is left for each warp, so that all warps end at about the same time.
+__device__ __forceinline__ Batch next_batch(uint32_t* queue, uint32_t n, uint32_t warps, uint32_t max_per_lane) {
+    Batch batch{0, 0};
+    if ((threadIdx.x & 31) == 0) {
+        const uint32_t taken = *static_cast<volatile uint32_t*>(queue);
+        const uint32_t half = (taken < n ? n - taken : 0) / (64 * warps);
+        batch.length = min(max_per_lane, max(LEAST_OF_QUEUE, half));
+        batch.begin = atomicAdd(queue, 32 * batch.length);
+    }
+    return Batch{__shfl_sync(0xffffffffu, batch.begin, 0), __shfl_sync(0xffffffffu, batch.length, 0)};
+}
+
+// `count` on the device, or `fixed_count` where it is null. `queue` is zero on entry. `out` may be `a` or `b`: an addition may
+// overwrite its own operands, not another's.
 template <class F, Points IN, Points OUT>
 __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
     batch_add(const Affine<F>* a, const Affine<F>* b, Affine<F>* out, const Descriptors work, const uint32_t* count,
-              uint32_t fixed_count, uint32_t max_per_lane, uint4* scratch) {
+              uint32_t fixed_count, uint32_t* queue, uint32_t max_per_lane, uint4* scratch) {
     constexpr int T = BatchShape<F>::THREADS;
     constexpr int Q = Rows<F, 1>::COUNT;
     using Shared = Rows<F, T>;
@@ -188,23 +133,30 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
     const uint32_t warp = (threadIdx.x >> 5) * gridDim.x + blockIdx.x;
     const uint32_t warps = min(gridDim.x * (T / 32), max(gridDim.x * 2, n / (32 * LEAST_PER_LANE)));
     if (warp >= warps) return;
-    // An equal share for each warp, in equal batches, both multiples of the warp's width.
-    const uint32_t share = ((n + warps - 1) / warps + 31) & ~31u;
-    const uint32_t batches = (share + 32 * max_per_lane - 1) / (32 * max_per_lane);
-    const uint32_t per_lane = (share + 32 * batches - 1) / (32 * batches);
-    uint32_t begin = static_cast<uint32_t>(min(static_cast<uint64_t>(n), static_cast<uint64_t>(warp) * share));
-    const uint32_t end = static_cast<uint32_t>(min(static_cast<uint64_t>(n), static_cast<uint64_t>(begin) + share));
+    // One batch for each warp, or as many as it comes to: the scheduler favours some warps, which would be done early.
+    const uint32_t share = (n + 32 * warps - 1) / (32 * warps);
+    const bool once = share <= max_per_lane;
     uint4* const prefixes = scratch + static_cast<uint64_t>(warp) * max_per_lane * (32 * Q) + lane;
 
     auto point1 = [&](int j) { return PointRows<F, IN>(a, slot(j)[0] & ~SIGN); };
     auto point2 = [&](int j) { return PointRows<F, IN>(b, slot(j)[T] & ~SIGN); };
+    // Lanes of a warp copy for one another where points lie apart, and wait for one another then.
+    constexpr bool TOGETHER = IN == Points::PLAIN;
+    auto meet = [] {
+        if (TOGETHER) __syncwarp();
+    };
 
 #pragma unroll 1
-    for (; begin < end; begin += per_lane * 32) {
-        const uint32_t base = begin + lane, stop = min(end, begin + per_lane * 32);
-        const int mine = base >= stop ? 0 : (stop - base + 31) / 32;
+    for (bool more = true; more; more = !once) {
+        const Batch batch = once ? Batch{warp * share * 32, share} : next_batch(queue, n, warps, max_per_lane);
+        if (batch.begin >= n) break;
+        const uint32_t stop = min(n, batch.begin + 32 * batch.length);
+        const int rounds = static_cast<int>((stop - batch.begin + 31) / 32);
+        // In the last round some lanes have nothing to do.
+        auto has = [&](int j) { return batch.begin + 32 * j + lane < stop; };
         auto fetch_descriptor = [&](int j, bool with_target) {
-            const uint32_t i = base + j * 32;
+            if (!has(j)) return;
+            const uint32_t i = batch.begin + 32 * j + lane;
             copy_async_4(slot(j), work.first + i);
             copy_async_4(slot(j) + T, work.second + i);
             if (with_target) copy_async_4(slot(j) + 2 * T, work.target + i);
@@ -212,66 +164,79 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
 
         // Forward: the running product of denominators.
         auto fetch_x = [&](int j) {
-            const auto p = point1(j), q = point2(j);
+            if constexpr (TOGETHER) {
+                const uint32_t valid = stop - batch.begin - 32 * j;
+                gather<F, Q, T>(a, slot(j) - lane, first_rows - lane, valid);
+                gather<F, Q, T>(b, slot(j) + T - lane, x2_rows - lane, valid);
+            } else if (has(j)) {
+                const auto p = point1(j), q = point2(j);
 #pragma unroll
-            for (int t = 0; t < Q; t++) {
-                copy_async_16(first_rows + t * T, p.row(t));
-                copy_async_16(x2_rows + t * T, q.row(t));
+                for (int t = 0; t < Q; t++) {
+                    copy_async_16(first_rows + t * T, p.row(t));
+                    copy_async_16(x2_rows + t * T, q.row(t));
+                }
             }
         };
+        fetch_descriptor(0, false);
+        if (rounds > 1) fetch_descriptor(1, false);
+        copy_commit();
+        copy_wait();
+        meet();
+        fetch_x(0);
+        copy_commit();
         F product = one<F>();
-        if (mine > 0) {
-            fetch_descriptor(0, false);
-            if (mine > 1) fetch_descriptor(1, false);
-            copy_commit();
-            copy_wait();
-            fetch_x(0);
-            copy_commit();
 #pragma unroll 1
-            for (int j = 0; j < mine; j++) {
-                copy_wait();
-                F x1 = Shared::load(first_rows), x2 = Shared::load(x2_rows);
-                const bool rare = equal_words(x1, x2) || is_zero_canonical(x1) || is_zero_canonical(x2);
-                F denominator = sub_canonical(x2, x1);
-                if (j + 1 < mine) {
-                    fetch_x(j + 1);
-                    if (j + 2 < mine) fetch_descriptor(j + 2, false);
-                }
-                copy_commit();
-                if (rare) {
-                    F changed = denominator, unused;
-                    unusual(point1(j), point2(j), slot(j)[0] & SIGN, slot(j)[T] & SIGN, &changed, &unused);
-                    denominator = changed;
-                }
-                Rows<F, 32>::store(prefixes + j * (32 * Q), product);
-                product = mul(product, denominator);
+        for (int j = 0; j < rounds; j++) {
+            copy_wait();
+            meet();
+            const F x1 = Shared::load(first_rows), x2 = Shared::load(x2_rows);
+            const bool rare = equal_words(x1, x2) || is_zero_canonical(x1) || is_zero_canonical(x2);
+            F denominator = sub_canonical(x2, x1);
+            meet();
+            if (j + 1 < rounds) {
+                fetch_x(j + 1);
+                if (j + 2 < rounds) fetch_descriptor(j + 2, false);
             }
+            copy_commit();
+            if (!has(j)) break;
+            if (rare) {
+                F changed = denominator, unused;
+                unusual(point1(j), point2(j), slot(j)[0] & SIGN, slot(j)[T] & SIGN, &changed, &unused);
+                denominator = changed;
+            }
+            Rows<F, 32>::store(prefixes + j * (32 * Q), product);
+            product = mul(product, denominator);
         }
 
         auto fetch_all = [&](int j) {
-            const auto p = point1(j), q = point2(j);
             const uint4* const w = prefixes + j * (32 * Q);
             uint4* const first = first_rows + (j & 1) * 2 * Q * T;
-#pragma unroll
-            for (int t = 0; t < Q; t++) {
-                copy_async_16(first + t * T, p.row(t));
-                copy_async_16(x2_rows + t * T, q.row(t));
-                copy_async_16(first + (Q + t) * T, p.row(Q + t));
-                copy_async_16(y2_rows + t * T, q.row(Q + t));
-                copy_async_16(prefix_rows + t * T, w + t * 32);
+            if constexpr (TOGETHER) {
+                const uint32_t valid = stop - batch.begin - 32 * j;
+                gather<F, 2 * Q, T>(a, slot(j) - lane, first - lane, valid);
+                gather<F, 2 * Q, T>(b, slot(j) + T - lane, x2_rows - lane, valid);
             }
+            if (!has(j)) return;
+            if constexpr (!TOGETHER) {
+                const auto p = point1(j), q = point2(j);
+#pragma unroll
+                for (int t = 0; t < 2 * Q; t++) {
+                    copy_async_16(first + t * T, p.row(t));
+                    copy_async_16(x2_rows + t * T, q.row(t));
+                }
+            }
+#pragma unroll
+            for (int t = 0; t < Q; t++) copy_async_16(prefix_rows + t * T, w + t * 32);
         };
-        if (mine > 0) {
-            fetch_descriptor(mine - 1, true);
-            if (mine > 1) fetch_descriptor(mine - 2, true);
-            copy_commit();
-            copy_wait();
-            fetch_all(mine - 1);
-            copy_commit();
-        }
+        fetch_descriptor(rounds - 1, true);
+        if (rounds > 1) fetch_descriptor(rounds - 2, true);
+        copy_commit();
+        copy_wait();
+        __syncwarp();
+        fetch_all(rounds - 1);
+        copy_commit();
 
         // One inversion for the warp: each lane's product times all others, inverted, times the others again.
-        __syncwarp();
         {
             F others = shuffle_xor(product, 1);
             product = mul(product, others);
@@ -288,8 +253,9 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
 
         // Backward: one denominator's inverse at a time, and its addition.
 #pragma unroll 1
-        for (int j = mine - 1; j >= 0; j--) {
+        for (int j = rounds - 1; j >= 0; j--) {
             copy_wait();
+            meet();
             const uint4* const x1_rows = first_rows + (j & 1) * 2 * Q * T;
             const uint4* const y1_rows = x1_rows + Q * T;
             const bool negate1 = slot(j)[0] & SIGN;
@@ -307,11 +273,13 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
                 if (negate1) y1 = neg_canonical(y1);
                 numerator = sub_canonical(numerator, y1);
             }
+            meet();
             if (j > 0) {
                 fetch_all(j - 1);
                 if (j > 1) fetch_descriptor(j - 2, true);
             }
             copy_commit();
+            if (!has(j)) continue;
             Case how = Case::ORDINARY;
             if (rare) {
                 F changed = denominator, other = numerator;

@@ -1,11 +1,11 @@
 #pragma once
 // The sum of each bucket by a tree of pairwise additions, one `batch_add` for each level.
 //
-// At level 0 bucket b holds m points from position s of the sorted values. A level adds neighbours (2i, 2i + 1) and moves an
-// odd last point up unchanged, so at the next level the bucket has m' = ceil(m / 2) points from slot s' = (s + b) / 2. Those
-// regions never overlap (s' grows by at least ceil(m / 2) from one bucket to the next), so no level needs a prefix sum: start
-// and length at any level follow from those at level 0. Two regions of slots take turns. A bucket's last addition goes
-// straight to its place in the bucket array.
+// Bucket b holds m points from position s of the sorted values. Level 0 adds neighbours (2i, 2i + 1) into the slots of the bucket,
+// ceil(m / 2) from slot (s + b) / 2 on, and moves an odd last point there unchanged. Those regions never overlap ((s + b) / 2 grows
+// by at least ceil(m / 2) from one bucket to the next), so nothing needs a prefix sum. A later level adds the second half of what
+// is left to the first half, in place: i and h + i into i, with h = ceil(left / 2), so an odd point in the middle stays where it is and
+// what is left stays together. A bucket's last addition goes straight to its place in the bucket array.
 #include <algorithm>
 
 #include <cub/block/block_scan.cuh>
@@ -15,13 +15,17 @@
 
 namespace msm {
 
+/// Counters of a workspace: a level's additions at its number, and its queue QUEUES further on; the sort's two; and the queue of
+/// launches whose count the host knows. The sort clears all of them.
+constexpr uint32_t QUEUES = 32, FIXED_QUEUE = 66;
+
 /// Device memory of a multiplication. Slots are points, tiled; regions are named by their first slot.
 template <class F>
 struct Workspace {
     Affine<F>* slots;
-    uint32_t ping, pong;  // first slots of the two regions
+    uint32_t ping, pong;  // first slots of two regions: the tree works in the first, the reduction in both
     Descriptors work;     // room for max(E / 2, buckets of all windows)
-    uint32_t* counters;   // 64, one for each level; the sort's buffers share them
+    uint32_t* counters;   // COUNTERS of buckets.cuh
     uint32_t* heavy_base; // as many as the heavy list
     uint4* scratch;       // of batch_add
     uint32_t blocks, max_per_lane;
@@ -31,10 +35,14 @@ template <class F, Points IN, Points OUT>
 gpu_status launch_batch_add(const Workspace<F>& space, const Affine<F>* a, const Affine<F>* b, Affine<F>* out,
                             const uint32_t* count, uint32_t fixed_count, cudaStream_t stream) {
     constexpr int SHARED = batch_add_shared_bytes<F>();
+    uint32_t* const queue = space.counters + (count ? count - space.counters + QUEUES : FIXED_QUEUE);
+    if (!count && fixed_count > space.blocks * BatchShape<F>::THREADS * space.max_per_lane) {
+        GPU_TRY(cudaMemsetAsync(queue, 0, sizeof(*queue), stream));
+    }
     // Set at every launch: it is a property of the current device, and costs a microsecond.
     GPU_TRY(cudaFuncSetAttribute(batch_add<F, IN, OUT>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
     batch_add<F, IN, OUT><<<space.blocks, BatchShape<F>::THREADS, SHARED, stream>>>(
-        a, b, out, space.work, count, fixed_count, space.max_per_lane, space.scratch);
+        a, b, out, space.work, count, fixed_count, queue, space.max_per_lane, space.scratch);
     GPU_TRY_LAUNCH("batch_add");
     return gpu_ok();
 }
@@ -45,47 +53,44 @@ gpu_status launch_in_slots(const Workspace<F>& space, const uint32_t* count, uin
     return launch_batch_add<F, Points::TILED, Points::TILED>(space, space.slots, space.slots, space.slots, count, fixed_count, stream);
 }
 
-/// What a level reads and where it writes.
+/// A level and where it works.
 struct Level {
     uint32_t number;
-    uint32_t source;   // first slot of the region read; level 0 reads the bases through the sorted values
-    uint32_t target;   // first slot of the region written
+    uint32_t region;   // first slot of the region of all buckets; level 0 reads the bases through the sorted values
     uint32_t buckets;  // first slot of the group's bucket array
 };
 
-/// One bucket at a level: `length` is 0 when it has nothing left to do.
+/// One bucket at a level: where its values start, and how many points are left; `length` is 0 when there is nothing left to do.
 struct Run {
     uint32_t start, length;
 };
 
 __device__ __forceinline__ Run run_at(uint32_t level, uint32_t bucket, uint32_t start, uint32_t length) {
-    for (uint32_t t = 0; t < level; t++) {
-        if (length <= 1) return Run{0, 0};
-        start = (start + bucket) >> 1;
-        length = (length + 1) >> 1;
-    }
-    return Run{start, (level > 0 && length <= 1) ? 0 : length};
+    const uint32_t less = length > 0 ? (length - 1) >> level : 0;
+    return Run{start, less > 0 ? less + 1 : level == 0 ? length : 0};
+}
+
+/// The first slot of a bucket.
+__device__ __forceinline__ uint32_t slot_of(const Level& level, uint32_t bucket, Run run) {
+    return level.region + ((run.start + bucket) >> 1);
 }
 
 /// The i-th addition of a bucket with this run: its two points, and its target.
 __device__ __forceinline__ void describe(const Descriptors& work, uint32_t at, const Level& level, uint32_t bucket, Run run,
                                          uint32_t i, const uint32_t* values) {
-    const uint32_t from = run.start + 2 * i;
-    work.first[at] = level.number == 0 ? values[from] : level.source + from;
-    work.second[at] = level.number == 0 ? values[from + 1] : level.source + from + 1;
-    work.target[at] = run.length == 2 ? level.buckets + bucket : level.target + ((run.start + bucket) >> 1) + i;
+    const uint32_t slot = slot_of(level, bucket, run) + i, from = run.start + 2 * i;
+    work.first[at] = level.number == 0 ? values[from] : slot;
+    work.second[at] = level.number == 0 ? values[from + 1] : slot + (run.length + 1) / 2;
+    work.target[at] = run.length == 2 ? level.buckets + bucket : slot;
 }
 
-/// Moves the odd last point of a bucket one level up, or to the bucket array when it is the only one.
+/// Moves the odd last point of a bucket into its slots, or to the bucket array when it is the only one. At level 0.
 template <class F>
 __device__ __forceinline__ void move_last(Affine<F>* slots, const Affine<F>* bases, const Level& level, uint32_t bucket,
                                           Run run, const uint32_t* values) {
-    const uint32_t last = run.start + run.length - 1;
-    const uint32_t to = run.length == 1 ? level.buckets + bucket
-                                        : level.target + ((run.start + bucket) >> 1) + (run.length >> 1);
-    const uint32_t value = level.number == 0 ? values[last] : 0;
-    Affine<F> point = level.number == 0 ? PointRows<F, Points::PLAIN>(bases, value & ~SIGN).load()
-                                        : PointRows<F, Points::TILED>(slots, level.source + last).load();
+    const uint32_t value = values[run.start + run.length - 1];
+    const uint32_t to = run.length == 1 ? level.buckets + bucket : slot_of(level, bucket, run) + (run.length >> 1);
+    Affine<F> point = PointRows<F, Points::PLAIN>(bases, value & ~SIGN).load();
     if (value & SIGN) point.y = canonical(neg(point.y));
     PointRows<F, Points::TILED>(slots, to).store(point.x, point.y);
 }
@@ -114,7 +119,7 @@ __global__ void __launch_bounds__(PLAN_THREADS)
         runs[mine] = run;
         pairs[k] = all >= HEAVY ? 0 : run.length >> 1;  // heavy buckets are planned by plan_heavy
         sum += pairs[k];
-        if (run.length & 1) move_last(slots, bases, level, bucket, run, values);
+        if (level.number == 0 && (run.length & 1)) move_last(slots, bases, level, bucket, run, values);
     }
     uint32_t mine_before, total;
     Scan(scan).ExclusiveSum(sum, mine_before, total);
@@ -166,8 +171,7 @@ gpu_status accumulate(const Workspace<F>& space, const SortBuffers& buffers, con
     while (levels > 0 && (1ull << levels) < sorted.longest) levels++;
     const uint32_t blocks = (group.buckets + PLAN_BUCKETS - 1) / PLAN_BUCKETS;
     for (uint32_t number = 0; number < levels; number++) {
-        const bool even = number % 2 == 0;
-        const Level level{number, even ? space.pong : space.ping, even ? space.ping : space.pong, bucket_slot};
+        const Level level{number, space.ping, bucket_slot};
         uint32_t* const counter = space.counters + number;
         plan_level<F><<<blocks, PLAN_THREADS, 0, stream>>>(level, group.buckets, buffers.start, buffers.length,
                                                            sorted.values, bases, space.slots, space.work, counter);

@@ -54,9 +54,9 @@ pub(crate) struct Layout {
     pub(crate) pass_buckets: u64,
     /// Additions that one launch can describe.
     pub(crate) descriptors: u64,
-    /// Slots of the two regions that take turns.
+    /// Slots of the region in which points are added, and half of the reduction works.
     pub(crate) ping: u64,
-    /// The other region.
+    /// Slots of the region of the reduction's other half.
     pub(crate) pong: u64,
     /// Slots of a second bucket array for one pass, to be added to the first.
     pub(crate) spare: u64,
@@ -178,10 +178,10 @@ impl Task {
         let ones = self.ones.min(chunk).min(SUM_AT_ONCE);
         let (entries, pass_buckets, buckets) =
             if dense == 0 { (0, 0, 0) } else { (entries, pass_buckets, buckets) };
-        // A level needs half of what the level before held, rounded up in each bucket; the reduction half of all buckets.
+        // Half of the points, rounded up in each bucket; the reduction takes half of all buckets in each region.
         let ping = ((entries + pass_buckets) / 2).max(pass_buckets).max(buckets / 2).max(ones.div_ceil(2));
         let ping = whole_tiles(ping);
-        let pong = whole_tiles(((ping + pass_buckets) / 2).max(pass_buckets).max(buckets / 2));
+        let pong = whole_tiles(buckets / 2);
         let blocks = self.multiprocessors * self.shape.blocks;
         Layout {
             entries,

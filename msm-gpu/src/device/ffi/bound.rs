@@ -222,7 +222,6 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         within("the list of ones", list.len(), at, count)?;
         within("the workspace's descriptors", self.layout.descriptors as usize, 0, count / 2)?;
         within("the workspace's first region", self.layout.ping as usize, 0, count.div_ceil(2))?;
-        within("the workspace's second region", self.layout.pong as usize, 0, count.div_ceil(2).div_ceil(2))?;
         let group = 64 * C::JACOBIAN_WORDS;
         within("the partial sums", sums.len(), part.saturating_mul(group), group)?;
         let sums = sums.pointer().cast::<u64>().wrapping_add(part * group);
