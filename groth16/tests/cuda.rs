@@ -112,8 +112,8 @@ fn budgets_of_many_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan
         Err(PlanError::Device { needed, .. }) => needed,
         other => panic!("{other:?}"),
     };
-    // The queries, half as many twiddles again, and a fourth vector.
-    let rest = sizes.shape.file_size() + 64 * sizes.shape.domain_size() as u64;
+    // The queries, more twiddles, and a fourth vector.
+    let rest = sizes.shape.file_size() + 96 * sizes.shape.domain_size() as u64;
     let mut plans: Vec<(Plan, Budgets)> = vec![];
     for step in 0..=STEPS {
         let device = Some(least + rest * step / STEPS);

@@ -39,9 +39,9 @@ fn plans_of_a_porep_partition() {
     // Device and host budget in GB; places; quotient; peak on the host in tenths of a GB.
     let cases = [
         (140, None, "ddddd", Memory::Ample, 1),
-        (70, None, "ddddd", Memory::Ample, 1),
+        (74, None, "ddddd", Memory::Ample, 1),
         (66, None, "ddddd", Memory::Tight, 1),
-        (60, None, "pdddd", Memory::Ample, 130),
+        (61, None, "pdddd", Memory::Ample, 130),
         (40, None, "pdpdd", Memory::Tight, 254),
         (24, None, "ppppd", Memory::Tight, 411),
         (16, None, "ppppp", Memory::Tight, 474),
@@ -164,7 +164,7 @@ proptest! {
 
 #[test]
 fn queries_are_found_by_name() {
-    let plan = Plan::new(&porep(Origin::Made), &budgets(60 * GB, None)).unwrap();
+    let plan = Plan::new(&porep(Origin::Made), &budgets(61 * GB, None)).unwrap();
     assert_eq!(plan.place(Section::H), Place::Pinned);
     assert_eq!(plan.queries_in(Place::Pinned).collect::<Vec<_>>(), [Section::H]);
     assert_eq!(plan.queries_in(Place::Device).count(), 4);
