@@ -291,14 +291,15 @@ impl Plan {
     }
 }
 
-/// Of these, as many bytes as there is room for; of equal choices the one with more of the first.
+/// Of these, as many bytes as there is room for; of equal choices one with the most queries, as some may have no points.
 fn most(queries: &[Section], bytes: impl Fn(Section) -> u64, room: u64) -> Vec<Section> {
-    let choices = (0..1u32 << queries.len()).rev();
     let chosen = |choice: u32| {
         queries.iter().enumerate().filter(move |(i, _)| choice >> i & 1 == 1).map(|(_, query)| *query)
     };
     let total = |choice: u32| chosen(choice).map(&bytes).sum::<u64>();
-    let best = choices.filter(|choice| total(*choice) <= room).max_by_key(|choice| total(*choice));
+    let best = (0..1u32 << queries.len())
+        .filter(|choice| total(*choice) <= room)
+        .max_by_key(|choice| (total(*choice), choice.count_ones()));
     chosen(best.unwrap_or(0)).collect()
 }
 

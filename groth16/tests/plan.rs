@@ -162,6 +162,14 @@ proptest! {
     }
 }
 
+/// A query without points is wherever there is room, so that none is left out.
+#[test]
+fn queries_without_points_are_on_the_device() {
+    let shape = Shape { inputs: 1, aux: 0, rows: 1, a_aux: 0, b_inputs: 0, b_aux: 0 };
+    let plan = Plan::new(&sizes(shape, 1000, Origin::Made), &budgets(GB, None)).unwrap();
+    assert_eq!(places(&plan), "ddddd");
+}
+
 #[test]
 fn queries_are_found_by_name() {
     let plan = Plan::new(&porep(Origin::Made), &budgets(61 * GB, None)).unwrap();
