@@ -242,7 +242,7 @@ impl Pool {
     }
 
     /// Counts the bytes as in use; answers how many are then.
-    fn claim(&self, bytes: u64) -> Result<u64, Error> {
+    pub(crate) fn claim(&self, bytes: u64) -> Result<u64, Error> {
         let within = |used: u64| used.checked_add(bytes).filter(|&total| total <= self.0.limit);
         match self.0.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
             Ok(before) => Ok(before + bytes),

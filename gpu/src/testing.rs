@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Device, DeviceBuffer, Error, Pool, Stream};
+use crate::{Device, Error, Pool};
 
 /// The first device. Where there is none, says by name which test does not run, past the capture of test output.
 ///
@@ -21,17 +21,29 @@ pub fn device_or_skip(test: &str) -> Result<Option<Device>, Error> {
     }
 }
 
-/// Takes all of a pool's budget but `bytes`, for as long as the buffer lives: how a test sees that a call takes no more.
+/// A part of a pool's budget that nothing is allocated for.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    pool: &'a Pool,
+    bytes: u64,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.pool.release(self.bytes);
+    }
+}
+
+/// Takes all of a pool's budget but `bytes`, for as long as the claim lives: how a test sees that a call takes no more.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] when the pool has less than that.
-pub fn leave(pool: &Pool, bytes: u64, stream: &Stream) -> Result<DeviceBuffer<u8>, Error> {
-    let rest = pool.available().checked_sub(bytes).ok_or(Error::OutOfMemory {
-        requested: bytes,
-        in_use: pool.in_use(),
-        limit: pool.limit(),
-    })?;
-    pool.allocate(rest as usize, stream)
+pub fn leave(pool: &Pool, bytes: u64) -> Result<Claim<'_>, Error> {
+    let (in_use, limit) = (pool.in_use(), pool.limit());
+    let less = Error::OutOfMemory { requested: bytes, in_use, limit };
+    let rest = pool.available().checked_sub(bytes).ok_or(less)?;
+    pool.claim(rest)?;
+    Ok(Claim { pool, bytes: rest })
 }
 
 /// Writes `skipped: <reason>: <test>` to standard error, past the capture of test output.

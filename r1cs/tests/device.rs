@@ -157,7 +157,7 @@ fn device_transposed_products_match_the_rows() {
             // With as much memory as the prediction says, and with a granule less.
             let bytes = DeviceCircuit::transposed_product_bytes(columns);
             let product = |range, bytes| {
-                let _rest = leave(&small, bytes, &setup.stream).unwrap();
+                let _rest = leave(&small, bytes).unwrap();
                 let got = device.transposed_product(name, &values, range, &small, &setup.stream)?;
                 Ok::<_, gpu::Error>(download(&setup, &got))
             };
