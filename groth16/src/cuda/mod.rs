@@ -233,25 +233,35 @@ fn retry<T>(
     const ATTEMPTS: usize = 3;
     let mut budgets = *budgets;
     let mut attempts = 0;
+    let mut ran_out: Option<ProveError> = None;
     loop {
         attempts += 1;
         let pool = workshop::open(device, &budgets)?;
         let limit = pool.limit();
         let sizes = Sizes::of(circuit, origin, pool.device().info().multiprocessors)?;
-        let plan = Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets })?;
+        let plan = match (Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets }), ran_out) {
+            (Ok(plan), _) => plan,
+            // No plan makes do with less: what ran out is the error, not the budget that nobody gave.
+            (Err(_), Some(error)) => return Err(error),
+            (Err(error), None) => return Err(error.into()),
+        };
         tracing::debug!(%plan, "planned");
         let error = match attempt(pool, plan) {
             Ok(out) => return Ok(out),
             Err(error) => error,
         };
         match error.device() {
-            Some(gpu::Error::OutOfMemory { .. }) if attempts < ATTEMPTS => {
+            Some(gpu::Error::OutOfMemory { limit: allowed, .. }) if attempts < ATTEMPTS => {
                 tracing::warn!(%error, "memory ran out: trying with three quarters of it");
-                budgets.device = Some(limit / 4 * 3);
-                budgets.host = budgets.host.or(Some(plan.host_peak)).map(|host| host / 4 * 3);
+                // Pinned memory has no limit of its own; a pool has.
+                match *allowed {
+                    u64::MAX => budgets.host = Some(budgets.host.unwrap_or(plan.host_peak) / 4 * 3),
+                    _ => budgets.device = Some(limit / 4 * 3),
+                }
             }
             _ => return Err(error),
         }
+        ran_out = Some(error);
     }
 }
 
