@@ -137,25 +137,25 @@ fn from_products(
         // In the order in which a file has them.
         let sums = queries.read(|queries| {
             let span = |query, len| info_span!("sum", query, len);
-            let mut points = queries.g1(Section::H)?;
+            let mut points = queries.points::<G1>(Section::H);
             let h_sum = stage(of_h, span("h", points.left()), |calls| {
                 let sum = dense::<G1>(&mut points, &h, calls);
                 assignment::reaper::defer(h);
                 sum
             })?;
-            let points = queries.g1(Section::L)?;
+            let points = queries.points::<G1>(Section::L);
             let l = stage(of_l, span("l", points.left()), |calls| {
                 over_witness::<G1>(points, &[], witness, None, calls)
             })?;
-            let points = queries.g1(Section::A)?;
+            let points = queries.points::<G1>(Section::A);
             let a = stage(of_a, span("a", points.left()), |calls| {
                 over_witness::<G1>(points, all, witness, in_a, calls)
             })?;
-            let points = queries.g1(Section::BG1)?;
+            let points = queries.points::<G1>(Section::BG1);
             let b_g1 = stage(of_b_g1, span("b_g1", points.left()), |calls| {
                 over_witness::<G1>(points, &in_b, witness, in_b_aux, calls)
             })?;
-            let points = queries.g2()?;
+            let points = queries.points::<G2>(Section::BG2);
             let b_g2 = stage(of_b_g2, span("b_g2", points.left()), |calls| {
                 over_witness::<G2>(points, &in_b, witness, in_b_aux, calls)
             })?;

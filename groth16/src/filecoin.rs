@@ -1,6 +1,7 @@
 //! Entry points by Filecoin's proof types: from vanilla proofs to verified proofs.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use assignment::{NativeWitnessError, StructuredCircuit, native_witness};
@@ -14,8 +15,8 @@ use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
 use crate::{
-    Backend, Fleet, FleetError, Outcome, Parameters, ProveError, ProveManyError, Proved, ToxicWaste,
-    until_error,
+    Backend, FileOptions, Fleet, FleetError, Outcome, Parameters, ProveError, ProveManyError, Proved,
+    ToxicWaste, until_error,
 };
 
 /// A Filecoin proof that was not made.
@@ -109,6 +110,18 @@ impl FilecoinProver {
     ) -> Result<Self, FilecoinError> {
         check_circuit(name, &circuit)?;
         Ok(Self { name, fleet: Fleet::with_parameters(&circuit, &parameters, backends)? })
+    }
+
+    /// The same with parameters in a file: see [`Prover::with_parameter_file`](crate::Prover::with_parameter_file).
+    pub fn with_parameter_file(
+        name: CircuitName,
+        circuit: Arc<CompiledCircuit>,
+        path: impl AsRef<Path>,
+        options: FileOptions<'_>,
+        backends: &[Backend],
+    ) -> Result<Self, FilecoinError> {
+        check_circuit(name, &circuit)?;
+        Ok(Self { name, fleet: Fleet::with_parameter_file(&circuit, path, options, backends)? })
     }
 
     /// The same with **test parameters** from a trapdoor: see [`Fleet::with_test_parameters`].

@@ -57,25 +57,16 @@ impl<Q: Queries> Queries for Arc<Q> {
 }
 
 impl<'a> Reading<'a> {
-    /// A query in G1.
-    pub(crate) fn g1(&self, section: Section) -> Result<Points<'a, G1>, ProveError> {
-        self.points(section)
-    }
-
-    /// The query in G2.
-    pub(crate) fn g2(&self) -> Result<Points<'a, G2>, ProveError> {
-        self.points(Section::BG2)
-    }
-
-    fn points<C: Encoding>(&self, section: Section) -> Result<Points<'a, C>, ProveError> {
+    /// A query's points, in the group that it is in.
+    pub(crate) fn points<C: Encoding>(&self, query: Section) -> Points<'a, C> {
         let (left, from) = match *self {
             Self::Memory(parameters) => {
-                let points = C::section(parameters, section);
+                let points = C::section(parameters, query);
                 (points.len(), Place::Memory(points))
             }
-            Self::File(file) => (file.shape.points(section), Place::File(file, Vec::new())),
+            Self::File(file) => (file.shape.points(query), Place::File(file, Vec::new())),
         };
-        Ok(Points { section, taken: 0, left, from })
+        Points { section: query, taken: 0, left, from }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which backend proves, and why.
 
-use groth16::{Backend, Budgets, ParameterError, ProveError, SetupError};
+use groth16::{Backend, Budgets, ParameterError, PlanError, ProveError, SetupError};
 
 use crate::{
     cli,
@@ -102,7 +102,7 @@ pub fn open_failure(error: &ProveError) -> Failure {
     let kind = match (error, error.device()) {
         (_, Some(error)) => return device_failure(error),
         (ProveError::Setup(error), _) => return setup_failure(error),
-        (ProveError::Plan(_), _) => Kind::Memory,
+        (ProveError::Plan(error), _) => return plan_failure(error),
         (ProveError::Parameters(error), _) => parameter_kind(error),
         (ProveError::Key(_), _) => Kind::Input,
         _ => Kind::Internal,
@@ -114,11 +114,20 @@ pub fn open_failure(error: &ProveError) -> Failure {
 pub fn setup_failure(error: &SetupError) -> Failure {
     let kind = match (error, error.device()) {
         (_, Some(error)) => return device_failure(error),
-        (SetupError::Plan(_), _) => Kind::Memory,
+        (SetupError::Plan(error), _) => return plan_failure(error),
         (SetupError::Parameters(error), _) => parameter_kind(error),
         _ => Kind::Internal,
     };
     Failure::new(kind, error).at("setup")
+}
+
+/// Memory that no plan makes do with.
+fn plan_failure(error: &PlanError) -> Failure {
+    let flag = match error {
+        PlanError::Device { .. } => "--device-memory",
+        PlanError::Host { .. } => "--host-memory",
+    };
+    Failure::new(Kind::Memory, error).at(flag)
 }
 
 /// The class of a failure of parameters.
@@ -141,4 +150,38 @@ pub fn device_kind(error: &gpu::Error) -> Kind {
 /// How a failure of a device is reported.
 pub fn device_failure(error: &gpu::Error) -> Failure {
     Failure::new(device_kind(error), error).at("--backend")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_is_taken_where_memory_runs_out_and_nobody_asked_for_a_device() {
+        let budgets = Budgets { device: None, host: Some(7) };
+        let backend = Backend::Cuda { device: 3, budgets };
+        let choice = |free| Choice {
+            backend,
+            backends: vec![backend],
+            name: "cuda",
+            reason: "there is a device".into(),
+            devices: vec!["3: a device".into()],
+            host_memory: Some(7),
+            free,
+        };
+        let memory = || open_failure(&PlanError::Device { needed: 2, budget: 1 }.into());
+        assert_eq!((memory().kind, memory().location.as_deref()), (Kind::Memory, Some("--device-memory")));
+        let instead = choice(true).instead(memory()).unwrap();
+        assert_eq!((instead.backend, instead.name, instead.host_memory), (Backend::Cpu, "cpu", Some(7)));
+        assert_eq!(instead.backends, [Backend::Cpu]);
+        assert!(
+            instead.devices.is_empty() && instead.reason.contains("at least 2 bytes"),
+            "{}",
+            instead.reason
+        );
+        assert_eq!(choice(false).instead(memory()).unwrap_err().kind, Kind::Memory);
+        let broken = open_failure(&gpu::Error::NoDevice(gpu::Absence::NoneFound).into());
+        assert_eq!(choice(true).instead(broken).unwrap_err().kind, Kind::Device);
+        assert!(instead.instead(memory()).is_err());
+    }
 }
