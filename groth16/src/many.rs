@@ -69,12 +69,14 @@ impl<E, R: RngCore + CryptoRng> Queue<'_, E, R> {
     }
 }
 
-/// Tells everybody to take no more work when it is dropped, by a panic too.
-struct Stop<'a>(&'a AtomicBool);
+/// Has everybody take no more work when the thread panics.
+struct Guard<'a>(&'a AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::SeqCst);
+        }
     }
 }
 
@@ -92,13 +94,14 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     let stopped = AtomicBool::new(false);
     let work = |queue: &Mutex<Queue<'_, E, R>>,
                 deliver: &mut dyn FnMut(usize, Outcome<E>) -> ControlFlow<()>| {
-        let _stop = Stop(&stopped);
+        let _guard = Guard(&stopped);
         loop {
             let job = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            // Whoever finds no more work leaves none for others either.
-            let Some(job) = job.filter(|_| !stopped.load(Ordering::Relaxed)) else {
-                return ControlFlow::Continue(());
-            };
+            let Some(job) = job else { return ControlFlow::Continue(()) };
+            // Only a `Break` or a panic leaves a witness unproved: that others find no more is no reason.
+            if stopped.load(Ordering::SeqCst) {
+                return ControlFlow::Break(());
+            }
             let index = job.index;
             let outcome = match job.witness {
                 Ok(witness) => {
@@ -113,7 +116,10 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
                 }
                 Err(source) => Err(ProveManyError::Witness { index, source }),
             };
-            deliver(index, outcome)?;
+            if deliver(index, outcome).is_break() {
+                stopped.store(true, Ordering::SeqCst);
+                return ControlFlow::Break(());
+            }
         }
     };
     std::thread::scope(|scope| {

@@ -108,6 +108,22 @@ fn a_fleet_makes_the_proofs_of_one_prover() {
     assert_eq!(bytes(&made, 5), expected[..5]);
 }
 
+/// A worker that finds no more witnesses while another one has just taken the last.
+#[test]
+fn every_witness_has_an_outcome() {
+    let (circuit, parameters) = circuit();
+    let prover = || {
+        let prover = Prover::new(circuit.clone(), parameters.clone(), Backend::Cpu).unwrap();
+        faulty(prover, || Err(out_of_memory()))
+    };
+    let fleet = Fleet::new((0..4).map(|_| prover()).collect()).unwrap();
+    let ready = of(1);
+    for round in 0..3000 {
+        let witnesses = (0..round % 4).map(|_| Ok::<_, ()>(ready.clone()));
+        assert_eq!(fleet.prove_all(witnesses, &mut rng(1), go_on).outcomes.len(), round % 4, "round {round}");
+    }
+}
+
 /// Two provers that each wait for the other one to have begun: a fleet that used one alone would never end.
 #[test]
 fn all_provers_work_at_the_same_time() {
