@@ -251,17 +251,25 @@ fn retry<T>(
             Err(error) => error,
         };
         match error.device() {
-            Some(gpu::Error::OutOfMemory { limit: allowed, .. }) if attempts < ATTEMPTS => {
+            Some(short @ gpu::Error::OutOfMemory { .. }) if attempts < ATTEMPTS => {
                 tracing::warn!(%error, "memory ran out: trying with three quarters of it");
-                // Pinned memory has no limit of its own; a pool has.
-                match *allowed {
-                    u64::MAX => budgets.host = Some(budgets.host.unwrap_or(plan.host_peak) / 4 * 3),
-                    _ => budgets.device = Some(limit / 4 * 3),
-                }
+                budgets = for_less(&budgets, short, limit, &plan);
             }
             _ => return Err(error),
         }
         ran_out = Some(error);
+    }
+}
+
+/// Budgets for another attempt: three quarters of the memory that ran out. Less host memory because the device ran out would refuse plans
+/// that move points there.
+fn for_less(budgets: &Budgets, short: &gpu::Error, device: u64, plan: &Plan) -> Budgets {
+    match short {
+        // What cannot be pinned has no limit that the program knows.
+        gpu::Error::OutOfMemory { limit: u64::MAX, .. } => {
+            Budgets { host: Some(budgets.host.unwrap_or(u64::MAX).min(plan.host_peak) / 4 * 3), ..*budgets }
+        }
+        _ => Budgets { device: Some(device / 4 * 3), ..*budgets },
     }
 }
 
@@ -317,5 +325,34 @@ impl Pipeline for Cuda {
 
     fn device_peak(&self) -> Option<u64> {
         Some(self.workshop.pool.peak())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Place, Shape};
+
+    /// What ran out is taken less of, and the plan for that can be made.
+    #[test]
+    fn another_attempt_has_less_of_what_ran_out() {
+        let shape = Shape { inputs: 2, aux: 3000, rows: 4000, a_aux: 3000, b_inputs: 1, b_aux: 2000 };
+        let domain = shape.domain().unwrap();
+        let budgets = Budgets::default();
+        for origin in [Origin::Made, Origin::Memory, Origin::File] {
+            let sizes = Sizes { shape, domain, matrices: 1 << 20, dense: 3000, origin, multiprocessors: 132 };
+            let limit = 100 << 30;
+            let plan = Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets }).unwrap();
+            assert_eq!(plan.queries_in(Place::Device).count(), 5);
+            let short = gpu::Error::OutOfMemory { requested: 1, in_use: 0, limit };
+            let less = for_less(&budgets, &short, limit, &plan);
+            assert_eq!(less, Budgets { device: Some(limit / 4 * 3), host: None });
+            Plan::new(&sizes, &less).unwrap();
+            let unpinned = gpu::Error::OutOfMemory { requested: 1, in_use: 0, limit: u64::MAX };
+            for host in [None, Some(u64::MAX)] {
+                let less = for_less(&Budgets { host, ..budgets }, &unpinned, limit, &plan);
+                assert_eq!(less, Budgets { device: None, host: Some(plan.host_peak / 4 * 3) });
+            }
+        }
     }
 }
