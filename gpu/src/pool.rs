@@ -141,9 +141,7 @@ impl Pool {
             return Ok(DeviceBuffer::new(block, length, self, stream));
         }
         let in_use = self.claim(bytes)?;
-        if in_use.saturating_add(self.0.kept().bytes()) > self.0.limit {
-            self.0.release_kept();
-        }
+        self.keep_within(in_use);
         let allocated = match bytes {
             0 => Ok(Some(Handle::NULL)),
             _ => self.obtain(bytes, stream),
@@ -162,6 +160,13 @@ impl Pool {
                 self.release(bytes);
                 Err(error)
             }
+        }
+    }
+
+    /// Lets go of the kept blocks where, with so many bytes in use, they are more than the budget.
+    fn keep_within(&self, in_use: u64) {
+        if in_use.saturating_add(self.0.kept().bytes()) > self.0.limit {
+            self.0.release_kept();
         }
     }
 
@@ -228,6 +233,7 @@ impl Pool {
         if bytes == 0 {
             return Ok(());
         }
+        self.keep_within(self.in_use().saturating_add(bytes));
         match self.obtain(bytes, stream)? {
             Some(address) => ffi::free(address, stream.handle()),
             None => Err(self.exhausted(bytes)),
