@@ -110,7 +110,8 @@ impl<'a> DevicePacked<'a> {
         counts.download_into(stream, 4 * words, &mut totals)?;
         let [_, _, ones, dense] = totals.map(|total| total as usize);
         let mut selection = Selection {
-            ones: pool.allocate(ones, stream)?,
+            // It is the bitmap of the witness in other words.
+            ones: pool.allocate(ones, stream)?.wipe_on_release(),
             dense_bases: pool.allocate(dense, stream)?,
             dense_scalars: pool.allocate(dense, stream)?,
         };
