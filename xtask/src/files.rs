@@ -35,6 +35,12 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Whether two paths name the same entry of the same folder, however they are written.
+pub fn same_target(a: &Path, b: &Path) -> bool {
+    let entry = |path: &Path| (folder_of(path).canonicalize().ok(), path.file_name().map(ToOwned::to_owned));
+    a == b || matches!((entry(a), entry(b)), (a @ (Some(_), Some(_)), b) if a == b)
+}
+
 /// That suffixes can be appended to the file name of `out`, whose flag is `--out`.
 pub fn check_stem(out: &Path) -> Result<(), Failure> {
     let name = out.as_os_str().as_encoded_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -84,8 +90,15 @@ impl Outputs {
     }
 
     fn stage(&mut self, target: &Path) -> Result<(), Failure> {
-        if target.is_dir() {
-            return Err(Failure::input("the output path is a folder").at(target.display()));
+        // A rename would put the file in the place of a device, for whoever may write to its folder.
+        match target.metadata() {
+            Ok(there) if there.is_dir() => {
+                return Err(Failure::input("the output path is a folder").at(target.display()));
+            }
+            Ok(there) if !there.is_file() => {
+                return Err(Failure::input("the output path is not a regular file").at(target.display()));
+            }
+            _ => {}
         }
         let fail = |error: &io::Error| Failure::io(target, error);
         let folder = folder_of(target);
@@ -218,6 +231,35 @@ mod tests {
         assert!(outputs.fill(1, |_| Ok(())).is_err());
         outputs.publish().unwrap();
         assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn devices_and_sockets_are_no_targets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        for target in [path, link, "/dev/full".into()] {
+            let error = Outputs::create(&[target]).err().unwrap();
+            assert_eq!(error.kind, Kind::Input);
+            assert!(error.message.contains("not a regular file"), "{error}");
+        }
+        assert_eq!(names(folder.path()), ["link", "socket"]);
+    }
+
+    #[test]
+    fn targets_are_the_same_however_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (a, b) in [("a", "a"), ("a", "./a"), ("sub/../a", "a"), ("no/a", "no/a")] {
+            assert!(same_target(&path(a), &path(b)), "{a}, {b}");
+        }
+        for (a, b) in [("a", "b"), ("sub/a", "a"), ("no/a", "other/a")] {
+            assert!(!same_target(&path(a), &path(b)), "{a}, {b}");
+        }
+        assert!(same_target(Path::new("a"), Path::new("./a")));
     }
 
     #[test]

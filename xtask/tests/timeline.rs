@@ -128,10 +128,12 @@ fn a_run_that_fails_half_way_leaves_what_there_was() {
 #[test]
 fn a_file_that_cannot_be_written_is_refused_first() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str, &str); 3] = [
+    let cases: [(&[&str], &str, &str); 5] = [
         (&["--timeline", "no/t.json"], "input", "no/t.json"),
         (&["--timeline", "."], "input", "."),
+        (&["--timeline", "/dev/null"], "input", "/dev/null"),
         (&["--timeline", "p.vk", "--out", "p"], "usage", "--timeline"),
+        (&["--timeline", "./p.proof", "--out", "p"], "usage", "--timeline"),
     ];
     for (arguments, kind, place) in cases {
         let answer = xtask(folder.path(), &[&["prove", "--json"], arguments].concat());

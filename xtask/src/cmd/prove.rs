@@ -25,7 +25,7 @@ use crate::{
     cli::Prove,
     console::Console,
     failure::{Failure, Kind},
-    files::{Outputs, check_stem, with_suffix},
+    files::{Outputs, check_stem, same_target, with_suffix},
     memory::Meter,
     parameters::{self, ParamsKind},
     progress::Progress,
@@ -160,7 +160,7 @@ fn blame_parameters(failure: Failure, given: bool) -> Failure {
 /// Where the timeline goes, if there is to be one: none of the other output files.
 pub fn timeline(flags: &Prove) -> Result<Option<&Path>, Failure> {
     match flags.timeline.as_deref() {
-        Some(path) if targets(flags.out.as_deref())?.iter().any(|target| target == path) => {
+        Some(path) if targets(flags.out.as_deref())?.iter().any(|target| same_target(target, path)) => {
             let message = format_args!("{} is to be written by --out too", path.display());
             Err(Failure::new(Kind::Usage, message).at("--timeline"))
         }
