@@ -3,7 +3,8 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, mpsc::channel},
+    time::Duration,
 };
 
 use crate::{
@@ -14,6 +15,9 @@ use crate::{
 /// Files under construction. Whoever publishes a set of files holds this lock, so that an interrupt finds either
 /// none or all of them.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// How long an interrupt may take to say what it is.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The unfinished files; no interrupt is served while this is held.
 pub fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -38,7 +42,13 @@ pub fn install(console: Console) {
             // Nothing better can be done with an error at this point.
             let _ = std::fs::remove_file(path);
         }
-        console.fail(&Failure::new(Kind::Interrupted, "interrupted"));
+        // A reader who takes nothing may have the outputs blocked, and an interrupt that waits for him would be none.
+        let (said, wait) = channel::<()>();
+        let _ = std::thread::Builder::new().spawn(move || {
+            console.fail(&Failure::new(Kind::Interrupted, "interrupted"));
+            drop(said);
+        });
+        let _ = wait.recv_timeout(PATIENCE);
         std::process::exit(Kind::Interrupted.exit_code().into());
     });
     if let Err(error) = served {

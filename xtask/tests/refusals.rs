@@ -4,6 +4,7 @@ mod common;
 
 use std::{
     fs,
+    io::Write as _,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -320,4 +321,30 @@ fn an_interrupted_run_leaves_nothing() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains(r#""kind":"interrupted""#), "{text}");
     assert!(entries(folder.path()).is_empty());
+}
+
+#[test]
+fn a_reader_who_takes_nothing_does_not_keep_an_interrupt_from_its_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reader, mut full) = std::io::pipe().unwrap();
+    // As much as a pipe holds.
+    full.write_all(&[b' '; 1 << 16]).unwrap();
+    let mut command = command(folder.path());
+    command.args(["inspect", "--circuit", "window-2KiB", "--json"]);
+    let mut child = command.stdout(full).stderr(Stdio::null()).spawn().unwrap();
+    // Long after it has begun to write its result.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(child.try_wait().unwrap().is_none());
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let mut code = None;
+    for _ in 0..100 {
+        code = child.try_wait().unwrap().and_then(|status| status.code());
+        if code.is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let _ = child.kill();
+    assert_eq!(code, Some(130));
+    drop(reader);
 }
