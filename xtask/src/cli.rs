@@ -93,8 +93,8 @@ pub struct Source {
 pub struct Prove {
     #[command(flatten)]
     pub source: Source,
-    /// The number of synthetic sectors.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The number of synthetic sectors, which are all in memory at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub sectors: u32,
     /// The parameter file. Default: the ceremony's from FIL_PROOFS_PARAMETER_CACHE, otherwise test parameters.
     #[arg(long, value_name = "FILE")]

@@ -26,11 +26,12 @@ fn every_command_is_listed() {
 #[test]
 fn wrong_usage_is_refused_with_2() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 13] = [
         (&[], ""),
         (&["frobnicate"], "frobnicate"),
         (&["prove", "--frobnicate"], "--frobnicate"),
         (&["prove", "--repeat", "0"], "--repeat"),
+        (&["prove", "--synthetic", "1", "--sectors", "4294967295"], "65536"),
         (&["prove", "--partition", "-1"], "-1"),
         (&["prove", "--host-memory", "16G"], "GiB"),
         (&["prove", "--device-memory", "lots"], "GiB"),
