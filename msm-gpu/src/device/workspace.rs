@@ -25,6 +25,11 @@ impl<C: DeviceCurve> Workspace<C> {
         })
     }
 
+    /// Has the words overwritten with zeros when they are released: what is planned in them shows the scalars.
+    pub(crate) fn wipe_on_release(self) -> Self {
+        Self { words: self.words.wipe_on_release(), ..self }
+    }
+
     /// For work on this stream.
     pub(crate) fn bind<'a>(&'a mut self, stream: &'a Stream) -> Result<Bound<'a, C>, Error> {
         let Self { layout, slots, words, scratch } = self;
