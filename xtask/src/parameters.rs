@@ -55,8 +55,8 @@ pub enum ParamsKind {
 enum Held {
     /// In memory.
     Host(Arc<Parameters>),
-    /// In a file, for which nobody vouches.
-    File(PathBuf),
+    /// In a file, for which nobody vouches, and the key that it had.
+    File(PathBuf, Box<VerifyingKey>),
     /// Nowhere yet: the prover makes them where it uses them.
     Trapdoor(ToxicWaste),
 }
@@ -118,12 +118,14 @@ fn fleet_on(
         Held::Host(parameters) => {
             Fleet::with_parameters(circuit, &parameters, backends).map_err(|error| fleet_failure(&error))
         }
-        Held::File(path) => {
+        Held::File(path, key) => {
             let _progress = Progress::start("loading parameters", None);
             let options = FileOptions { check_subgroups: true, digest: None };
             let fleet = Fleet::with_parameter_file(circuit, &path, options, backends);
             chosen.load = Some(started.elapsed());
-            fleet.map_err(|error| fleet_failure(&error).at(path.display()))
+            let fleet = fleet.map_err(|error| fleet_failure(&error).at(path.display()))?;
+            same_key(&key, &fleet).map_err(|failure| failure.at(path.display()))?;
+            Ok(fleet)
         }
         Held::Trapdoor(waste) => {
             let _progress = Progress::start("making test parameters", None);
@@ -133,6 +135,14 @@ fn fleet_on(
         }
     }?;
     Ok((fleet, chosen))
+}
+
+/// That the file that the provers opened is the one whose name and key were judged.
+fn same_key(judged: &VerifyingKey, fleet: &Fleet) -> Result<(), Failure> {
+    match judged == fleet.key() {
+        true => Ok(()),
+        false => Err(Failure::input("another file came in its place while it was read")),
+    }
 }
 
 fn fleet_failure(error: &FleetError) -> Failure {
@@ -188,7 +198,7 @@ fn from_file(
         (Held::Host(Arc::new(parameters)), vk)
     } else {
         let vk = VerifyingKey::read_parameter_file(path).map_err(|error| read_failure(path, &error))?;
-        (Held::File(path.to_owned()), vk)
+        (Held::File(path.to_owned(), Box::new(vk.clone())), vk)
     };
     let named = has_ceremony_name(name, path);
     let ceremony = named && vk.gamma_is_one();
@@ -314,5 +324,31 @@ impl Chosen {
             ParamsKind::Test => format!("test (forgeable), {size}, {}", self.origin),
             ParamsKind::Ceremony => format!("ceremony, {size}, {}", self.origin),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use circuits::FilecoinCircuit;
+
+    use super::*;
+
+    /// As far as the verifying key goes, a file that is swapped between two looks at it is noticed.
+    #[test]
+    fn a_file_that_is_swapped_is_noticed() {
+        let name = "window-2KiB".parse().unwrap();
+        let circuit = CompiledCircuit::compile(&FilecoinCircuit::blank(name).unwrap()).unwrap();
+        let circuit = Arc::new(circuit);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.params");
+        let key = |seed| {
+            let file = File::create(&path).unwrap();
+            groth16::setup_into(&circuit, trapdoor(Some(seed)), Backend::Cpu, &file).unwrap()
+        };
+        let (first, second) = (key(1), key(2));
+        let options = FileOptions { check_subgroups: false, digest: None };
+        let fleet = Fleet::with_parameter_file(&circuit, &path, options, &[Backend::Cpu]).unwrap();
+        assert_eq!(same_key(&first, &fleet).unwrap_err().kind, Kind::Input);
+        same_key(&second, &fleet).unwrap();
     }
 }
