@@ -41,7 +41,8 @@ fn compile_host() -> Result<(), String> {
         .std("c++17")
         .opt_level(2)
         .include("../gpu/cuda")
-        .file("host/curve.cpp")
+        .include("cuda")
+        .files(["host/curve.cpp", "host/windows.cpp"])
         .try_compile("msm_gpu_host")
         .map_err(|error| format!("C++ compiler, needed by feature `host-arithmetic`: {error}"))
 }

@@ -73,7 +73,7 @@ inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, ui
     Group group{};
     group.first = first;
     group.count = count;
-    const uint32_t most_log = std::min(15u, std::max(10u, bits_of(n) + bits_of(count) - 12));
+    const uint32_t most_log = std::min(15u, std::max(22u, bits_of(n) + bits_of(count)) - 12);
     for (uint32_t j = 0; j < count; j++) {
         const uint32_t log = windows.width[first + j] - 1, n_log = n > 1 ? bits_of(n - 1) : 0;
         const uint32_t wanted = n_log > most_log ? n_log - most_log : 0, needed = log > MAX_LOW_BITS ? log - MAX_LOW_BITS : 0;

@@ -7,7 +7,10 @@ use group::{Curve as _, Group};
 use proptest::prelude::*;
 
 use super::DeviceCurve;
-use super::ffi::host::{FieldOperation, PointOperation, fp, fp2, g1, g2};
+use super::ffi::Windows;
+use super::ffi::host::{FieldOperation, PointOperation, fp, fp2, g1, g2, group_of};
+use super::plan::PARTITIONS;
+use super::windows::MAX_WINDOWS;
 use crate::field::BaseField;
 use crate::{G1, G2};
 
@@ -155,4 +158,39 @@ fn points_keep_blst_layout() {
     let points = [G2Affine::generator(), G2Affine::identity()];
     assert_eq!(G2::affine(G2::words(&points)), points);
     assert_eq!(G2::words(&points)[1], [0; 24], "infinity is all zero");
+}
+
+/// What plans and the sort's 16-bit bucket numbers count on, for every pass that a plan can have.
+#[test]
+fn partitions_of_a_pass_hold_its_buckets_and_are_no_more_than_planned() {
+    let sizes = (0..=31).flat_map(|log| [(1u32 << log) - 1, 1 << log, (1 << log) | 1]).filter(|&n| n > 0);
+    let sizes: Vec<u32> = sizes.collect();
+    for windows in (10..=MAX_WINDOWS).map(Windows::new) {
+        for pass in 1..=windows.count {
+            for first in (0..windows.count).step_by(pass as usize) {
+                let pass = first..(first + pass).min(windows.count);
+                for &n in &sizes {
+                    let group = group_of(&windows, pass.clone(), n);
+                    let (mut buckets, mut partitions) = (0, 0);
+                    for (window, j) in group.iter().zip(pass.clone()) {
+                        assert_eq!(u64::from(window.first_bucket), buckets, "window {j}, {n} points");
+                        assert_eq!(u64::from(window.first_partition), partitions, "window {j}, {n} points");
+                        let own = u64::from(window.end_partition - window.first_partition);
+                        assert!(
+                            own <= PARTITIONS && window.low_bits <= 13,
+                            "window {j}, {n} points: {window:?}"
+                        );
+                        assert_eq!(
+                            own << window.low_bits,
+                            windows.buckets(j..j + 1),
+                            "window {j}, {n} points"
+                        );
+                        buckets += own << window.low_bits;
+                        partitions += own;
+                    }
+                    assert!(partitions <= PARTITIONS * pass.len() as u64);
+                }
+            }
+        }
+    }
 }

@@ -34,8 +34,8 @@ pub(crate) const MAX_INDEX: u64 = 1 << 31;
 /// A bucket with this many points is planned by several blocks.
 const HEAVY: u64 = 8192;
 /// Partitions of a window that the sort makes, at most: 2^MAX_PARTITIONS_LOG of windows.cuh.
-const PARTITIONS: u64 = 8192;
-/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 93 GB for all windows of 2^27 points.
+pub(crate) const PARTITIONS: u64 = 8192;
+/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 98 GB for all windows of 2^27 points of G1.
 const MOST_ENTRIES: u64 = 1 << 29;
 /// Shorter chunks than half of this save no memory beside the scratch of the additions, and take ages.
 const SHORTEST_CHUNK: u64 = 1 << 16;
@@ -85,7 +85,7 @@ impl Layout {
         [0, pong, spare, buckets, buckets + self.buckets]
     }
 
-    /// Lengths of the arrays of 32-bit words in the order of [`super::workspace`].
+    /// Lengths of the arrays of 32-bit words in the order in which [`super::ffi::Bound::new`] hands them out.
     pub(crate) fn words(&self) -> [u64; 11] {
         [
             128, // counters

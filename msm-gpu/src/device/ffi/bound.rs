@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use gpu::{DeviceBuffer, Read, Stream, Write};
 
 use super::{DeviceCurve, Kernels, RawScalars, RawSpace, Windows, expect, within};
-use crate::device::plan::Layout;
+use crate::device::plan::{Layout, PARTITIONS};
 
 impl std::fmt::Debug for RawSpace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -141,6 +141,8 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let buckets = windows.buckets(pass.clone());
         within("the workspace's entries", self.layout.entries as usize, 0, entries.count * count as usize)?;
         within("the workspace's buckets", self.layout.pass_buckets as usize, 0, buckets as usize)?;
+        let partitions = PARTITIONS * u64::from(count) + 1;
+        within("the workspace's partitions", self.layout.partitions as usize, 0, partitions as usize)?;
         within("the workspace's slots", self.slots as usize, bucket_slot as usize, buckets as usize)?;
         if entries.index.is_none() {
             within("the bases of a pass", bases.len(), skip, entries.count)?;

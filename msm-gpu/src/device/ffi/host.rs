@@ -1,6 +1,6 @@
 //! The arithmetic of the CUDA headers, compiled for the host: the same carry chains, word by word, without a device. For tests.
 
-use super::DeviceCurve;
+use super::{DeviceCurve, Windows};
 use crate::{G1, G2};
 
 unsafe extern "C" {
@@ -8,6 +8,7 @@ unsafe extern "C" {
     fn msm_host_fp2(operation: i32, lift: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_g1(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_g2(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+    fn msm_host_group(windows: *const Windows, first: u32, count: u32, n: u32, out: *mut WindowOfGroup);
 }
 
 /// An operation of fp.cuh and fp2.cuh.
@@ -88,4 +89,24 @@ pub(crate) fn g2(
     // SAFETY: as above.
     let known = unsafe { msm_host_g2(operation as i32, a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
     known.then(|| G2::jacobian(&out))
+}
+
+/// A window of a group, as windows.cuh lays it out for the sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct WindowOfGroup {
+    pub(crate) first_bucket: u32,
+    pub(crate) first_partition: u32,
+    pub(crate) end_partition: u32,
+    /// Log of the buckets in a partition.
+    pub(crate) low_bits: u32,
+}
+
+/// The windows of a pass over `n` points.
+pub(crate) fn group_of(windows: &Windows, pass: std::ops::Range<u32>, n: u32) -> Vec<WindowOfGroup> {
+    let mut out = vec![WindowOfGroup::default(); pass.len()];
+    assert!(pass.end <= windows.count, "{pass:?} of {} windows", windows.count);
+    // SAFETY: live windows, of which the pass has some, and room for four numbers for each of them.
+    unsafe { msm_host_group(windows, pass.start, pass.len() as u32, n, out.as_mut_ptr()) };
+    out
 }
