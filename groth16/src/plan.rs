@@ -136,8 +136,10 @@ const QUERIES: [Section; 5] = [Section::H, Section::L, Section::A, Section::BG1,
 
 /// Small buffers: inputs, sums of windows, tables of a few thousand elements.
 const SMALL: u64 = 16 << 20;
-/// A sum's scratch that does not depend on its length: batches of additions for every lane of the device.
+/// A sum's scratch that does not depend on its length: batches of additions for every lane of a device with at most so many
+/// multiprocessors, and as much more as it has more of them.
 const SCRATCH: u64 = 512 << 20;
+const MULTIPROCESSORS: u64 = 192;
 /// Bytes that a sum gets for each point beside it. It runs in a fifth of that, with more and shorter chunks.
 const PER_POINT: u64 = 48;
 /// The pinned pieces of [`gpu::Staging`].
@@ -169,7 +171,8 @@ impl Peaks {
         let witness = witness_bytes(shape.inputs, shape.aux, sizes.dense);
         // Lists of points by kind, and the counts from which they are made.
         let lists = 8 * aux + aux / 4;
-        let sum = |points: u64| SCRATCH + PER_POINT * points;
+        let scratch = SCRATCH.max(SCRATCH / MULTIPROCESSORS * u64::from(sizes.multiprocessors));
+        let sum = |points: u64| scratch + PER_POINT * points;
         Self { domain, base, vector: 32 * n, witness, packed: lists + sum(aux), h: sum(n) }
     }
 

@@ -162,6 +162,31 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The least that a plan asks for is enough for it, on devices of any width.
+    #[test]
+    fn the_least_is_enough(
+        shape in shapes(),
+        share in 0.0..=1.0,
+        multiprocessors in 1u32..2000,
+        host in prop_oneof![Just(None), Just(Some(u64::MAX)), (0u64..60 * GB).prop_map(Some)],
+    ) {
+        let dense = (share * shape.aux as f64) as usize;
+        let sizes = Sizes { multiprocessors, dense, ..sizes(shape, GB, Origin::File) };
+        let Err(PlanError::Device { needed, .. }) = Plan::new(&sizes, &budgets(0, host)) else {
+            panic!("no memory is enough");
+        };
+        for device in [needed, u64::MAX] {
+            match Plan::new(&sizes, &budgets(device, host)) {
+                Ok(plan) => prop_assert!(plan.device_peak <= device, "{}", plan),
+                Err(error) => prop_assert!(matches!(error, PlanError::Host { .. }), "{}", error),
+            }
+        }
+    }
+}
+
 /// A query without points is wherever there is room, so that none is left out.
 #[test]
 fn queries_without_points_are_on_the_device() {
