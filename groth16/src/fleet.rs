@@ -231,6 +231,9 @@ impl Fleet {
     }
 
     /// A proof with fresh randomness, verified.
+    ///
+    /// Call it from a thread of your own, not from a task of rayon's: on a device proofs take turns, and a worker of rayon's that waits
+    /// within one may take up another task, which would wait for that same turn.
     pub fn prove(
         &self,
         witness: &PackedWitness<Scalar>,
