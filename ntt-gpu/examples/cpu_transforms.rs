@@ -1,4 +1,4 @@
-//! Prints the time of one transform and of the quotient on the CPU: `cargo run --release --example cpu_rates -- 20 22`.
+//! Prints the time of one transform and of the quotient on the CPU: `cargo run --release --example cpu_transforms -- 20 22`.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
 //! Prints times of sums and of fixed-base multiplication on the CPU, beside blst's own sum of products:
-//! `cargo run --release --example cpu_rates -- 16 20`.
+//! `cargo run --release --example cpu_sums -- 16 20`.
 
 use std::time::Instant;
 
