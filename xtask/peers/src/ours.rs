@@ -87,7 +87,8 @@ impl Production {
         let circuit = FilecoinCircuit::all(name, partitions)?.pop().ok_or("no partition")?;
         let compiled = CompiledCircuit::compile(&circuit)?;
         let (compiled, options) = (Arc::new(compiled), FileOptions::default());
-        let prover = Prover::with_parameter_file(compiled, parameters, options, Backend::Cpu)?.verify_proofs(false);
+        let prover =
+            Prover::with_parameter_file(compiled, parameters, options, Backend::Cpu)?.verify_proofs(false);
         Ok(Self { prover, circuit })
     }
 
