@@ -83,12 +83,6 @@ constexpr int batch_add_shared_bytes() {
     return BatchShape<F>::THREADS * (7 * Rows<F, 1>::COUNT * 16 + 4 * 3 * 4);
 }
 
-// Scratch bytes for the prefixes of a grid of `blocks`.
-template <class F>
-constexpr uint64_t batch_add_scratch_bytes(uint32_t blocks, uint32_t max_per_lane) {
-    return static_cast<uint64_t>(blocks) * BatchShape<F>::THREADS * max_per_lane * sizeof(F);
-}
-
 /// A warp's next additions: begin .. begin + 32 length, as far as there are any.
 struct Batch {
     uint32_t begin, length;

@@ -65,7 +65,7 @@ struct Run {
     uint32_t start, length;
 };
 
-__device__ __forceinline__ Run run_at(uint32_t level, uint32_t bucket, uint32_t start, uint32_t length) {
+__device__ __forceinline__ Run run_at(uint32_t level, uint32_t start, uint32_t length) {
     const uint32_t less = length > 0 ? (length - 1) >> level : 0;
     return Run{start, less > 0 ? less + 1 : level == 0 ? length : 0};
 }
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(PLAN_THREADS)
     for (int k = 0; k < EACH; k++) {
         const uint32_t mine = threadIdx.x * EACH + k, bucket = block_first + mine;
         const uint32_t all = bucket < buckets ? length[bucket] : 0;
-        const Run run = all ? run_at(level.number, bucket, start[bucket], all) : Run{0, 0};
+        const Run run = all ? run_at(level.number, start[bucket], all) : Run{0, 0};
         runs[mine] = run;
         pairs[k] = all >= HEAVY ? 0 : run.length >> 1;  // heavy buckets are planned by plan_heavy
         sum += pairs[k];
@@ -147,7 +147,7 @@ static __global__ void reserve_heavy(uint32_t level, uint32_t heavy_count, const
                               const uint32_t* length, uint32_t* base, uint32_t* counter) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= heavy_count) return;
-    const uint32_t pairs = run_at(level, heavy[i], start[heavy[i]], length[heavy[i]]).length >> 1;
+    const uint32_t pairs = run_at(level, start[heavy[i]], length[heavy[i]]).length >> 1;
     base[i] = pairs ? atomicAdd(counter, pairs) : 0;
 }
 
@@ -156,7 +156,7 @@ static __global__ void __launch_bounds__(PLAN_THREADS)
     plan_heavy(const Level level, const uint32_t* heavy, const uint32_t* base, const uint32_t* start, const uint32_t* length,
                const uint32_t* values, const Descriptors work) {
     const uint32_t bucket = heavy[blockIdx.y];
-    const Run run = run_at(level.number, bucket, start[bucket], length[bucket]);
+    const Run run = run_at(level.number, start[bucket], length[bucket]);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < run.length >> 1; i += gridDim.x * blockDim.x)
         describe(work, base[blockIdx.y] + i, level, bucket, run, i, values);
 }
