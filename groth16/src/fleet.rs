@@ -13,6 +13,7 @@ use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
 use crate::many::{Outcome, ProveManyError, prove_each};
+use crate::pipeline::Cores;
 use crate::turns::Turns;
 use crate::{
     Backend, FileOptions, Parameters, Plan, PreparedVerifyingKey, Proof, ProveError, Proved, Prover,
@@ -239,7 +240,7 @@ impl Fleet {
         witness: &PackedWitness<Scalar>,
         rng: &mut (impl RngCore + CryptoRng),
     ) -> Result<Proved, ProveError> {
-        let mut proved = self.unverified(witness, Randomness::random(rng))?;
+        let mut proved = self.unverified(Cores::default(), witness, Randomness::random(rng))?;
         if self.verify {
             let start = Instant::now();
             self.verifying_key().verify(&proved.proof, &proved.public_inputs)?;
@@ -251,6 +252,7 @@ impl Fleet {
     /// On the prover whose turn it is.
     fn unverified(
         &self,
+        cores: Cores,
         witness: &PackedWitness<Scalar>,
         randomness: Randomness,
     ) -> Result<Proved, ProveError> {
@@ -258,7 +260,7 @@ impl Fleet {
             let last = self.failed.iter().find_map(|failed| lock(failed).clone());
             return Err(ProveError::NoProverLeft(last.map(Box::new)));
         };
-        let outcome = self.provers[turn.place()].prove_with_randomness(witness, randomness);
+        let outcome = self.provers[turn.place()].prove_on(cores, witness, randomness);
         if let Err(error) = &outcome
             && let Some(cause) = error.failed_device()
         {
@@ -282,7 +284,7 @@ impl Fleet {
         mut progress: impl FnMut(&Outcome<E>) -> ControlFlow<()>,
     ) -> Batch<E> {
         let mut outcomes = Vec::new();
-        let prove = |witness: &_, randomness| self.unverified(witness, randomness);
+        let prove = |cores, witness: &_, randomness| self.unverified(cores, witness, randomness);
         prove_each(self.provers.len(), prove, witnesses, rng, |outcome| {
             let flow = progress(&outcome);
             outcomes.push(outcome);

@@ -12,6 +12,7 @@ use blstrs::Scalar;
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
+use crate::pipeline::Cores;
 use crate::{ProveError, Proved, Randomness};
 
 /// Why one of many proofs was not made.
@@ -46,26 +47,31 @@ pub fn until_error<E>(outcome: &Outcome<E>) -> ControlFlow<()> {
     }
 }
 
+struct Made<E> {
+    witness: Result<PackedWitness<Scalar>, E>,
+    elapsed: Duration,
+    cores: Cores,
+}
+
 /// Witnesses as they are made, and the randomness of their proofs, which follows their order whoever proves them.
 struct Queue<'a, E, R> {
-    made: Receiver<(Result<PackedWitness<Scalar>, E>, Duration)>,
+    made: Receiver<Made<E>>,
     rng: &'a mut R,
     taken: usize,
 }
 
 struct Job<E> {
     index: usize,
-    witness: Result<PackedWitness<Scalar>, E>,
-    elapsed: Duration,
+    made: Made<E>,
     randomness: Randomness,
 }
 
 impl<E, R: RngCore + CryptoRng> Queue<'_, E, R> {
     fn next(&mut self) -> Option<Job<E>> {
-        let (witness, elapsed) = self.made.recv().ok()?;
+        let made = self.made.recv().ok()?;
         let (index, randomness) = (self.taken, Randomness::random(self.rng));
         self.taken += 1;
-        Some(Job { index, witness, elapsed, randomness })
+        Some(Job { index, made, randomness })
     }
 }
 
@@ -81,12 +87,12 @@ impl Drop for Guard<'_> {
 }
 
 /// Proves witnesses as they come, by `workers` callers of `prove` at a time, this thread among them, and hands the outcomes to `done` in
-/// the witnesses' order. The next witness is made meanwhile on a thread of its own; no more than one for each worker and that one are in
+/// the witnesses' order. The next witness is made meanwhile on a thread of its own, from when the proof leaves it the [`Cores`]; no more than one for each worker and that one are in
 /// memory. An error is the outcome of its own proof only. After `Break` no more proofs are begun
 /// and no more outcomes handed over.
 pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     workers: usize,
-    prove: impl Fn(&PackedWitness<Scalar>, Randomness) -> Result<Proved, ProveError> + Sync,
+    prove: impl Fn(Cores, &PackedWitness<Scalar>, Randomness) -> Result<Proved, ProveError> + Sync,
     witnesses: impl Iterator<Item = Result<PackedWitness<Scalar>, E>> + Send,
     rng: &mut R,
     mut done: impl FnMut(Outcome<E>) -> ControlFlow<()>,
@@ -102,14 +108,14 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             if stopped.load(Ordering::SeqCst) {
                 return ControlFlow::Break(());
             }
-            let index = job.index;
-            let outcome = match job.witness {
+            let Job { index, made: Made { witness, elapsed, cores }, randomness } = job;
+            let outcome = match witness {
                 Ok(witness) => {
-                    let proved = prove(&witness, job.randomness);
+                    let proved = prove(cores, &witness, randomness);
                     assignment::reaper::defer(witness);
                     proved
                         .map(|mut proved| {
-                            proved.times.witness = Some(job.elapsed);
+                            proved.times.witness = Some(elapsed);
                             proved
                         })
                         .map_err(|source| ProveManyError::Prove { index, source: source.into() })
@@ -130,10 +136,12 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             loop {
                 let start = Instant::now();
                 let Some(witness) = witnesses.next() else { return };
+                let (cores, freed) = Cores::awaited();
                 // When the last worker has gone, so has the queue.
-                if sender.send((witness, start.elapsed())).is_err() {
+                if sender.send(Made { witness, elapsed: start.elapsed(), cores }).is_err() {
                     return;
                 }
+                freed.wait();
             }
         });
         let queue = Arc::new(Mutex::new(Queue { made, rng, taken: 0 }));
@@ -167,4 +175,49 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             let _ = outcomes.into_iter().try_for_each(|(index, outcome)| deliver(index, outcome));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::mpsc::RecvTimeoutError;
+
+    use ff::Field;
+    use rand_core::SeedableRng;
+
+    use super::*;
+
+    /// While a proof holds the cores no witness is begun; when it has dropped them one is, although the proof goes on.
+    #[test]
+    fn the_next_witness_is_begun_when_the_proof_has_dropped_the_cores() {
+        const WITNESSES: usize = 4;
+        let (begin, begun) = channel();
+        let begun = Mutex::new(begun);
+        let witnesses = (0..WITNESSES).map(move |number| {
+            begin.send(number).unwrap();
+            Ok::<_, Infallible>(PackedWitness::from_assignment(vec![Scalar::ONE], &[]).unwrap())
+        });
+        let proved = Mutex::new(0);
+        let prove = |cores: Cores, _: &_, _| {
+            let begun = begun.lock().unwrap();
+            let mut number = proved.lock().unwrap();
+            if *number == 0 {
+                assert_eq!(begun.recv_timeout(Duration::from_secs(60)), Ok(0));
+            }
+            let held = begun.recv_timeout(Duration::from_millis(20));
+            assert!(matches!(held, Err(RecvTimeoutError::Timeout)), "{held:?}");
+            drop(cores);
+            *number += 1;
+            if *number < WITNESSES {
+                assert_eq!(begun.recv_timeout(Duration::from_secs(60)), Ok(*number));
+            }
+            Err(ProveError::NoProverLeft(None))
+        };
+        let mut outcomes = 0;
+        prove_each(1, prove, witnesses, &mut rand_chacha::ChaCha20Rng::seed_from_u64(1), |_| {
+            outcomes += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((outcomes, *proved.lock().unwrap()), (WITNESSES, WITNESSES));
+    }
 }

@@ -1,6 +1,8 @@
 //! From a witness to the five sums of a proof: what a backend does.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use assignment::PackedWitness;
 use blstrs::{G1Projective, G2Projective, Scalar};
@@ -31,14 +33,37 @@ impl Sums {
     }
 }
 
+/// The processor's cores, which a proof has for itself until it drops this: on a device while the witness is sent there. Who makes
+/// the next witness on all cores waits for that, since otherwise the device would wait for them.
+#[derive(Debug, Default)]
+pub(crate) struct Cores(#[allow(dead_code, reason = "owned to be dropped")] Option<Sender<Infallible>>);
+
+/// The other end: waits until the cores are free.
+pub(crate) struct Freed(Receiver<Infallible>);
+
+impl Cores {
+    /// Cores that somebody waits for.
+    pub(crate) fn awaited() -> (Self, Freed) {
+        let (cores, freed) = channel();
+        (Self(Some(cores)), Freed(freed))
+    }
+}
+
+impl Freed {
+    pub(crate) fn wait(self) {
+        // Nothing is ever sent: the answer is that the sender has been dropped.
+        let Err(_) = self.0.recv();
+    }
+}
+
 /// A circuit and its parameters on some hardware, ready for witness after witness.
 ///
 /// Implementations differ in where matrices and points live, so that the whole way from witness to sums is theirs: a
 /// device backend never moves the vectors in between.
 pub(crate) trait Pipeline: fmt::Debug + Send + Sync {
     /// Products with the check that the witness satisfies the circuit, quotient, sums. All of [`StageTimes`] is set but
-    /// what its callers do.
-    fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError>;
+    /// what its callers do. `cores` is dropped when the device does the work from there on, and at once where there is none.
+    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError>;
 
     /// Where things are, where there is a device.
     fn plan(&self) -> Option<&Plan> {

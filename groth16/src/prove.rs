@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, HostParameters};
 use crate::many::{Outcome, prove_each};
-use crate::pipeline::{Pipeline, Sums};
+use crate::pipeline::{Cores, Pipeline, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
 use crate::times::timed;
@@ -246,8 +246,17 @@ impl Prover {
         witness: &PackedWitness<Scalar>,
         randomness: Randomness,
     ) -> Result<Proved, ProveError> {
+        self.prove_on(Cores::default(), witness, randomness)
+    }
+
+    pub(crate) fn prove_on(
+        &self,
+        cores: Cores,
+        witness: &PackedWitness<Scalar>,
+        randomness: Randomness,
+    ) -> Result<Proved, ProveError> {
         let _span = tracing::info_span!("prove", aux = witness.num_aux()).entered();
-        let (sums, times) = self.pipeline.sums(witness)?;
+        let (sums, times) = self.pipeline.sums(witness, cores)?;
         let key = self.verify.then_some(&self.verifying_key);
         finish(&self.vk, &sums, &randomness, witness.inputs(), times, key)
     }
@@ -264,7 +273,7 @@ impl Prover {
     ) {
         prove_each(
             1,
-            |witness, randomness| self.prove_with_randomness(witness, randomness),
+            |cores, witness, randomness| self.prove_on(cores, witness, randomness),
             witnesses,
             rng,
             done,

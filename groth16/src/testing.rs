@@ -5,7 +5,7 @@ use std::fmt;
 use assignment::PackedWitness;
 use blstrs::Scalar;
 
-use crate::pipeline::{Pipeline, Sums};
+use crate::pipeline::{Cores, Pipeline, Sums};
 use crate::{Plan, ProveError, Prover, StageTimes};
 
 /// The prover, with `before` called ahead of each proof, which fails with what that answers.
@@ -29,9 +29,9 @@ impl fmt::Debug for Faulty {
 }
 
 impl Pipeline for Faulty {
-    fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
+    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
         (self.before)()?;
-        self.pipeline.sums(witness)
+        self.pipeline.sums(witness, cores)
     }
 
     fn plan(&self) -> Option<&Plan> {

@@ -20,7 +20,7 @@ use r1cs::CompiledCircuit;
 use r1cs::device::DeviceWitness;
 use tracing::{debug_span, info_span};
 
-use crate::pipeline::{Pipeline, Sums};
+use crate::pipeline::{Cores, Pipeline, Sums};
 use crate::times::{Clocks, SumTimes, stage};
 use crate::turns::Turns;
 use crate::{Budgets, Origin, Plan, ProveError, Sizes, StageTimes, ToxicWaste, VerifyingKey};
@@ -180,6 +180,7 @@ impl Cuda {
     fn stages(
         &self,
         witness: &PackedWitness<Scalar>,
+        cores: Cores,
         recording: &Recording<'_>,
         times: &mut StageTimes,
     ) -> Result<Sums, ProveError> {
@@ -189,6 +190,7 @@ impl Cuda {
         let products = stage(&mut times.products, info_span!("products", rows), |calls| {
             recording.stage("upload");
             let uploaded = self.upload(witness, &mut upload)?;
+            drop(cores);
             calls.include([upload]);
             recording.stage("products");
             let products = calls.call(debug_span!("r1cs::satisfied_products", rows), || {
@@ -297,7 +299,7 @@ struct InputSums {
 }
 
 impl Pipeline for Cuda {
-    fn sums(&self, witness: &PackedWitness<Scalar>) -> Result<(Sums, StageTimes), ProveError> {
+    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
         let _turn = self.turns.take();
         // A panic under the lock leaves nothing behind: every buffer belongs to its call.
         let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -306,7 +308,7 @@ impl Pipeline for Cuda {
         let mut times = StageTimes::default();
         let mut whole = None;
         let sums = stage(&mut whole, info_span!("sums"), |calls| {
-            let sums = self.stages(witness, &recording, &mut times);
+            let sums = self.stages(witness, cores, &recording, &mut times);
             calls.include([times.products, times.quotient, times.msm]);
             sums
         });
