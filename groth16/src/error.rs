@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -104,6 +105,16 @@ pub enum ParameterError {
         section: Section,
         /// Its elements.
         count: usize,
+    },
+    /// Points that a section has no place for.
+    #[error("section {section}: points {}..{} are not among its {len}", range.start, range.end)]
+    Range {
+        /// The section.
+        section: Section,
+        /// The points, those of inputs not counted.
+        range: Range<usize>,
+        /// How many the section has.
+        len: usize,
     },
     /// A key file is longer than any key.
     #[error("{len} bytes, but no verifying key has more than {limit}")]

@@ -135,6 +135,7 @@ pub fn parameter_kind(error: &ParameterError) -> Kind {
     match error {
         ParameterError::Io { source, .. } => io_kind(source),
         ParameterError::OutOfMemory { .. } => Kind::Memory,
+        ParameterError::Range { .. } => Kind::Internal,
         _ => Kind::Input,
     }
 }
@@ -148,7 +149,7 @@ pub fn device_kind(error: &gpu::Error) -> Kind {
 }
 
 /// How a failure of a device is reported.
-pub fn device_failure(error: &gpu::Error) -> Failure {
+fn device_failure(error: &gpu::Error) -> Failure {
     Failure::new(device_kind(error), error).at("--backend")
 }
 

@@ -12,7 +12,7 @@ use msm_gpu::{G1, G2};
 use rand_core::OsRng;
 
 use super::Workshop;
-use super::target::aux_points;
+use super::target::{aux_points, places};
 use crate::encoding::Encoding;
 use crate::parameters::check_points;
 use crate::points::{ParameterFile, STRETCH};
@@ -99,7 +99,7 @@ impl<C: Group> Query<C> {
                     workshop.msm.staging().upload_at(workshop.stream(), to, first, C::words(points))?;
                 }
                 Some(Self::Pinned(to)) => {
-                    let to = to.as_mut_slice()?.get_mut(first..first + count).unwrap_or_default();
+                    let to = places(host.section, to.as_mut_slice()?, first..first + count)?;
                     to.iter_mut().zip(C::words(points)).for_each(|(to, point)| *to = *point);
                 }
                 _ => {}

@@ -4,7 +4,7 @@ use msm_gpu::{G1, G2};
 
 use super::Workshop;
 use super::query::{Group, HostParameters, OfInputs, Query};
-use super::target::{Targets, aux_points};
+use super::target::{Queries, Targets, aux_points};
 use crate::{ParameterError, Plan, PlanError, ProveError, Section, SetupError, VerifyingKey};
 
 /// The points of a circuit's parameters.
@@ -37,11 +37,9 @@ impl Srs {
             Ok(room.ok_or(PlanError::Host { needed, budget: 0 })?)
         }
         let g1 = |section| room::<G1>(section, plan, workshop);
-        let [mut h, mut l, mut a, mut b_g1] =
-            [g1(Section::H)?, g1(Section::L)?, g1(Section::A)?, g1(Section::BG1)?];
-        let mut b_g2 = room::<G2>(Section::BG2, plan, workshop)?;
-        let mut targets = Targets { h: &mut h, l: &mut l, a: &mut a, b_g1: &mut b_g1, b_g2: &mut b_g2 };
-        let (vk, of_inputs) = make(&mut targets)?;
+        let g2 = |section| room::<G2>(section, plan, workshop);
+        let (queries, vk, of_inputs) = Queries::make(g1, g2, make)?;
+        let Queries { h, l, a, b_g1, b_g2 } = queries;
         Ok((vk, Self { h, l, a, b_g1, b_g2, of_inputs }))
     }
 
