@@ -1,6 +1,7 @@
 //! What `bench` measures, and how.
 
 mod alternate;
+mod failure;
 mod log_sizes;
 pub mod msm;
 pub mod ntt;

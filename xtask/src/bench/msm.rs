@@ -1,22 +1,16 @@
 //! `bench msm`: sums over G1 and G2 and multiples of a fixed base, on the device.
 
-use msm_gpu::{
-    Error,
-    device::{
-        DeviceMsm,
-        bench::{Options, Work, measure},
-    },
+use msm_gpu::device::{
+    DeviceMsm,
+    bench::{Options, Work, measure},
 };
 use rand_core::{OsRng, RngCore};
 
-use super::table::{Row, Table, ms, open_device};
-use crate::{
-    backend::device_kind,
-    cli::Bench,
-    cmd::Outcome,
-    console::Console,
-    failure::{Failure, Kind},
+use super::{
+    failure::failure,
+    table::{Row, Table, ms, open_device},
 };
+use crate::{cli::Bench, cmd::Outcome, console::Console};
 
 /// The sizes without `--log-n`.
 const SIZES: std::ops::RangeInclusive<u32> = 16..=26;
@@ -47,11 +41,4 @@ pub fn run(flags: &Bench, console: Console) -> Outcome {
         }
     }
     table.finish()
-}
-
-fn failure(error: Error) -> Failure {
-    match &error {
-        Error::Device(device) => Failure::new(device_kind(device), error).at("bench"),
-        _ => Failure::new(Kind::Internal, error),
-    }
 }

@@ -1,22 +1,16 @@
 //! `bench ntt`: multiplication in Fr, transforms and the quotient, on the device.
 
-use ntt_gpu::{
-    Error,
-    device::{
-        Memory,
-        bench::{self, Measurement},
-    },
+use ntt_gpu::device::{
+    Memory,
+    bench::{self, Measurement},
 };
 use rand_core::OsRng;
 
-use super::table::{Row, Table, ms, open_device};
-use crate::{
-    backend::device_kind,
-    cli::Bench,
-    cmd::Outcome,
-    console::Console,
-    failure::{Failure, Kind},
+use super::{
+    failure::failure,
+    table::{Row, Table, ms, open_device},
 };
+use crate::{cli::Bench, cmd::Outcome, console::Console};
 
 /// The sizes without `--log-n`.
 const SIZES: std::ops::RangeInclusive<u32> = 16..=27;
@@ -48,15 +42,5 @@ fn row(line: &Measurement) -> Row {
         share: line.share(),
         rate: line.multiplications / line.median.as_secs_f64() / 1e9,
         by_size: true,
-    }
-}
-
-fn failure(error: Error) -> Failure {
-    match &error {
-        Error::Device(device) => Failure::new(device_kind(device), error).at("bench"),
-        Error::DomainTooLarge { .. } | Error::DeviceDomain { .. } | Error::NoCoset { .. } => {
-            Failure::new(Kind::Usage, error).at("--log-n")
-        }
-        _ => Failure::new(Kind::Internal, error),
     }
 }

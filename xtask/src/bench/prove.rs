@@ -17,8 +17,9 @@ use chain::Chain;
 use floor::Floor;
 use report::{Measured, Report, Stages};
 
+use super::failure::failure;
 use crate::{
-    backend::{self, Choice, device_failure},
+    backend::{self, Choice, open_failure},
     cache,
     cli::{Bench, Hardware},
     cmd::Outcome,
@@ -100,7 +101,7 @@ where
     }
     let waste = ToxicWaste::random(&mut OsRng);
     let prover = Prover::with_test_parameters(compiled.clone(), waste, choice.backend);
-    let fleet = Fleet::from(prover.map_err(|error| failure(&error))?);
+    let fleet = Fleet::from(prover.map_err(|error| open_failure(&error))?);
     let mut stages = Vec::with_capacity(runs as usize);
     for run in 0..=runs {
         let once = prove(&fleet, partitions)?;
@@ -127,17 +128,10 @@ fn prove<C: NativeWitness<Scalar>>(fleet: &Fleet, partitions: &[C]) -> Result<St
     let batch = fleet.prove_all(partitions.iter().map(native_witness), &mut OsRng, until_error);
     let mut stages = Stages { verify: batch.verify.unwrap_or_default(), ..Stages::default() };
     let proved = batch.into_proofs().map_err(|error| match error {
-        ProveManyError::Prove { source, .. } => failure(&source),
+        ProveManyError::Prove { source, .. } => failure(*source),
         ProveManyError::Witness { source, .. } => Failure::new(Kind::Internal, source),
     })?;
     proved.iter().for_each(|proved| stages.add(&proved.times));
     stages.total = started.elapsed();
     Ok(stages)
-}
-
-fn failure(error: &groth16::ProveError) -> Failure {
-    match error.device() {
-        Some(error) => device_failure(error),
-        None => Failure::new(Kind::Internal, error),
-    }
 }

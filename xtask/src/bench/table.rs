@@ -5,9 +5,11 @@ use std::{io::Write, path::Path, time::Duration};
 use gpu::{Budget, Device, Pool};
 use serde::Serialize;
 
-use super::svg::{Panel, Plot, Scale};
+use super::{
+    failure::failure,
+    svg::{Panel, Plot, Scale},
+};
 use crate::{
-    backend::device_kind,
     cmd::{Answer, Outcome},
     console::Console,
     failure::Failure,
@@ -54,7 +56,7 @@ pub struct Row {
 pub fn open_device() -> Result<(Device, Pool), Failure> {
     Device::open(0)
         .and_then(|device| Pool::new(&device, Budget::WholeDevice).map(|pool| (device, pool)))
-        .map_err(|error| Failure::new(device_kind(&error), error).at("bench"))
+        .map_err(failure)
 }
 
 /// Milliseconds.
