@@ -84,7 +84,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed.
+/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed. Only a file can be replaced, or
+/// a link ([`r1cs::check_target`]).
 ///
 /// What this crate writes are test parameters, so the target must be [fit for them](check_test_target).
 pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
@@ -93,6 +94,7 @@ pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
 ) -> Result<T, E> {
     check_test_target(path)?;
     let action = || format!("writing {}", path.display());
+    r1cs::check_target(path).map_err(ParameterError::io(action()))?;
     let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
     let out = write(temporary.as_file())?;
     temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;

@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 
 use blstrs::{G1Affine, G2Affine, Scalar};
 use common::{Mimc, Random, compile, outside_subgroup, parameters, rng};
@@ -331,6 +332,12 @@ fn files_are_written_whole_and_never_as_a_ceremonys() {
     assert!(matches!(parameters.write_file(&other), Err(ParameterError::CeremonyPlace { .. })));
     assert!(matches!(parameters.vk.write_file(&other), Err(ParameterError::CeremonyPlace { .. })));
     assert!(!other.exists());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let pipe = elsewhere.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = [parameters.write_file(&pipe), parameters.vk.write_file(&pipe)];
+    assert!(refused.iter().all(|refused| matches!(refused, Err(ParameterError::Io { .. }))));
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
     let nowhere = folder.path().join("missing").join("x.params");
     assert!(matches!(parameters.write_file(nowhere), Err(ParameterError::Io { .. })));
     let missing = folder.path().join("missing.params");

@@ -34,7 +34,7 @@ use crate::matrix::Layout;
 const _: () =
     assert!(cfg!(target_endian = "little"), "the file format is written for little-endian machines");
 
-pub use open::{NotAFile, open_regular};
+pub use open::{NotAFile, check_target, open_regular};
 
 const MAGIC: [u8; 8] = *b"\x89r1cs\r\n\x1a";
 const VERSION: u32 = 1;

@@ -54,7 +54,7 @@ pub fn check_stem(out: &Path) -> Result<(), Failure> {
 }
 
 /// Output files that appear together or not at all: each is written to a temporary file beside its target and synced,
-/// and [`publish`](Self::publish) renames them.
+/// and [`publish`](Self::publish) renames them. They replace files and links, and nothing else ([`r1cs::check_target`]).
 #[derive(Default)]
 pub struct Outputs {
     staged: Vec<Staged>,
@@ -90,16 +90,7 @@ impl Outputs {
     }
 
     fn stage(&mut self, target: &Path) -> Result<(), Failure> {
-        // A rename would put the file in the place of a device, for whoever may write to its folder.
-        match target.metadata() {
-            Ok(there) if there.is_dir() => {
-                return Err(Failure::input("the output path is a folder").at(target.display()));
-            }
-            Ok(there) if !there.is_file() => {
-                return Err(Failure::input("the output path is not a regular file").at(target.display()));
-            }
-            _ => {}
-        }
+        r1cs::check_target(target).map_err(|error| Failure::io(target, &error))?;
         let fail = |error: &io::Error| Failure::io(target, error);
         let folder = folder_of(target);
         let temporary = Builder::new()
@@ -187,6 +178,8 @@ fn folder_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -234,18 +227,31 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_sockets_are_no_targets() {
+    fn sockets_and_folders_are_no_targets() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
         let link = folder.path().join("link");
-        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        for target in [path, link, "/dev/full".into()] {
+        symlink(&path, &link).unwrap();
+        for target in [path, link, folder.path().to_owned()] {
             let error = Outputs::create(&[target]).err().unwrap();
             assert_eq!(error.kind, Kind::Input);
             assert!(error.message.contains("not a regular file"), "{error}");
         }
         assert_eq!(names(folder.path()), ["link", "socket"]);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_what_it_led_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        let mut outputs = Outputs::new();
+        outputs.add(&link, |out| out.write_all(b"new")).unwrap();
+        outputs.publish().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_file());
+        assert_eq!([&file, &link].map(|path| fs::read_to_string(path).unwrap()), ["old", "new"]);
     }
 
     #[test]

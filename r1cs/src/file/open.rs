@@ -1,4 +1,4 @@
-//! Opening files whose names were given.
+//! Files whose names were given.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -22,8 +22,20 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     }
 }
 
+/// That a new file may be renamed to a path: nothing is there, or a regular file, or a link to one of these. The new file takes the place of
+/// a link; what that led to stays as it is. Folders, pipes, sockets and devices are refused ([`NotAFile`], as
+/// [`io::ErrorKind::InvalidInput`]): whoever may write to their folder could rename over them.
+pub fn check_target(path: &Path) -> io::Result<()> {
+    match path.metadata() {
+        Ok(there) if !there.is_file() => Err(io::Error::new(io::ErrorKind::InvalidInput, NotAFile)),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::{fs::symlink, net::UnixListener};
+
     use super::*;
 
     #[test]
@@ -38,5 +50,22 @@ mod tests {
         let file = folder.path().join("file");
         std::fs::write(&file, b"x").unwrap();
         open_regular(&file).unwrap();
+    }
+    #[test]
+    fn only_regular_files_and_links_to_them_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+        let _socket = UnixListener::bind(path("socket")).unwrap();
+        std::fs::write(path("file"), b"x").unwrap();
+        for name in ["file", "pipe", "missing"] {
+            symlink(path(name), path(&format!("link to {name}"))).unwrap();
+        }
+        for name in ["pipe", "socket", ".", "link to pipe"] {
+            assert_eq!(check_target(&path(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
+        }
+        for name in ["file", "missing", "link to file", "link to missing"] {
+            check_target(&path(name)).unwrap();
+        }
     }
 }
