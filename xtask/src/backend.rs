@@ -115,6 +115,10 @@ pub fn setup_failure(error: &SetupError) -> Failure {
     let kind = match (error, error.device()) {
         (_, Some(error)) => return device_failure(error),
         (SetupError::Plan(error), _) => return plan_failure(error),
+        // The caller knows which file it is.
+        (SetupError::Parameters(error @ ParameterError::Io { source, .. }), _) => {
+            return Failure::new(io_kind(source), error);
+        }
         (SetupError::Parameters(error), _) => parameter_kind(error),
         _ => Kind::Internal,
     };

@@ -1,11 +1,13 @@
-//! Ctrl-C: removes unfinished files, then leaves with exit code 130.
+//! Signals. Ctrl-C removes unfinished files, then leaves with exit code 130; a file that gets too long ends nothing.
 
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError, mpsc::channel},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::channel},
     time::Duration,
 };
+
+use signal_hook::{consts::SIGXFSZ, flag};
 
 use crate::{
     console::Console,
@@ -34,8 +36,13 @@ pub fn forget(path: &Path) {
     unfinished().remove(path);
 }
 
-/// Serves SIGINT, SIGTERM and SIGHUP from now on.
+/// Serves SIGINT, SIGTERM, SIGHUP and SIGXFSZ from now on.
 pub fn install(console: Console) {
+    // Where a file reaches the limit of `ulimit -f`, the signal would end the process; with a handler, which need do nothing, the write
+    // fails as it does on a full disk. A write to a pipe that nobody reads does so since Rust ignores SIGPIPE.
+    if let Err(error) = flag::register(SIGXFSZ, Arc::default()) {
+        tracing::warn!(%error, "a file that gets longer than the system allows will end the process");
+    }
     let served = ctrlc::set_handler(move || {
         let paths = unfinished();
         for path in paths.iter() {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use common::{command, entries, run, vanilla, xtask};
+use common::{command, entries, limited, run, vanilla, xtask};
 
 /// Runs `prove` with `--out p`, which must fail and leave the folder as it was.
 fn refused(folder: &Path, arguments: &[&str]) -> (i32, (String, String, String)) {
@@ -292,6 +292,21 @@ fn a_result_that_cannot_be_written_is_no_success() {
     command.args(["prove", "--circuit", "window-2KiB", "--json"]);
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(command.stdout(full).status().unwrap().code(), Some(4));
+}
+
+/// A limit on the length of files is a full disk to this program, not the end of it.
+#[test]
+fn a_file_that_gets_too_long_is_no_success() {
+    let folder = tempfile::tempdir().unwrap();
+    for (what, file) in [("compile", "x"), ("setup", "x.params")] {
+        let arguments = [what, "--circuit", "window-2KiB", "--out", "x", "--json"];
+        let mut command = limited(folder.path(), 16);
+        let answer = run(command.args(arguments));
+        let (kind, message, place) = answer.error();
+        assert_eq!((answer.code, kind.as_str()), (4, "disk"), "{what}: {message}\n{}", answer.stderr);
+        assert_eq!(place, file, "{message}");
+        assert!(entries(folder.path()).is_empty());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use common::{entries, xtask};
+use common::{entries, limited, run, xtask};
 use serde_json::Value;
 
 /// A span of the trace, in microseconds.
@@ -123,6 +123,24 @@ fn a_run_that_fails_half_way_leaves_what_there_was() {
     let (spans, _) = read(&folder.path().join("t.json"));
     let has = |name: &str| spans.iter().any(|span| span.name.starts_with(name));
     assert!(has("phase checking the input") && !has("phase proving"));
+}
+
+/// Proofs are out before the timeline, which is longer: what keeps it from being written takes nothing else with it.
+#[test]
+fn a_timeline_that_gets_too_long_costs_no_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    // The parameters are in the cache then.
+    assert_eq!(xtask(folder.path(), &["prove", "--circuit", "window-2KiB"]).code, 0);
+    let mut command = limited(folder.path(), 8);
+    command.args(["prove", "--circuit", "window-2KiB", "--repeat", "6", "--timeline", "t.json"]);
+    command.args(["--out", "p", "--json"]);
+    let answer = run(&mut command);
+    let (kind, message, place) = answer.error();
+    assert_eq!((answer.code, kind.as_str(), place.as_str()), (4, "disk", "t.json"), "{message}");
+    assert!(message.contains("all else was done"), "{message}");
+    assert_eq!(entries(folder.path()), ["p.proof", "p.public.json", "p.vk"]);
+    let proof = hex::encode(fs::read(folder.path().join("p.proof")).unwrap());
+    assert!(answer.stderr.contains(&proof), "{}", answer.stderr);
 }
 
 #[test]

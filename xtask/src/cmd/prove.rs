@@ -84,7 +84,6 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     if !targets.is_empty() {
         write(outputs, &proofs, fleet.key())?;
     }
-    timeline::publish()?;
     let report = Report {
         flags,
         circuit: &circuit,
@@ -98,6 +97,11 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         device_peak: fleet.device_peak(),
     };
     report.print(console);
+    // The proofs are out: a timeline that cannot be written, which may be long, costs nothing but itself.
+    timeline::publish().map_err(|failure| Failure {
+        message: format!("the timeline was not written, all else was done: {}", failure.message),
+        ..failure
+    })?;
     console.result(&report.json());
     Ok(Answer::Yes)
 }

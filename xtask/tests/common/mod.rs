@@ -37,6 +37,21 @@ pub fn command(folder: &Path) -> Command {
     command
 }
 
+/// The binary in a folder, where no file gets longer than so many KiB.
+pub fn limited(folder: &Path, kib: u32) -> Command {
+    let plain = command(folder);
+    let mut command = Command::new("bash");
+    command.args(["-c", &format!("ulimit -f {kib}; exec \"$0\" \"$@\"")]).arg(plain.get_program());
+    command.current_dir(folder);
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
 /// Runs the binary in `folder`.
 pub fn xtask(folder: &Path, arguments: &[&str]) -> Answer {
     run(command(folder).args(arguments))
