@@ -20,7 +20,8 @@ pub struct DeviceBuffer<T: Pod> {
     pool: Pool,
     home: Stream,
     uses: Uses,
-    wipe: bool,
+    /// Elements at the beginning that are wiped in the end.
+    secret: usize,
     element: PhantomData<T>,
 }
 
@@ -31,7 +32,7 @@ impl<T: Pod> DeviceBuffer<T> {
         // Other streams may use the memory only behind its allocation.
         uses.after_write(home);
         let (pool, home) = (pool.clone(), home.clone());
-        Self { address, length, reserved, pool, home, uses, wipe: false, element: PhantomData }
+        Self { address, length, reserved, pool, home, uses, secret: 0, element: PhantomData }
     }
 
     /// Elements.
@@ -50,14 +51,20 @@ impl<T: Pod> DeviceBuffer<T> {
     }
 
     /// Overwrites the memory with zeros when it is released: for secrets.
-    pub fn wipe_on_release(mut self) -> Self {
-        self.wipe = true;
+    pub fn wipe_on_release(self) -> Self {
+        let all = self.length;
+        self.wipe_first_on_release(all)
+    }
+
+    /// The same for the first elements alone, where the others hold none; all of them where there are fewer.
+    pub fn wipe_first_on_release(mut self, count: usize) -> Self {
+        self.secret = self.secret.max(count.min(self.length));
         self
     }
 
     /// Whether it holds a secret; what is computed from it does too.
     pub fn is_wiped_on_release(&self) -> bool {
-        self.wipe
+        self.secret > 0
     }
 
     /// Lets work on this stream read the buffer: it is queued behind the last write, on whichever stream that was.
@@ -185,23 +192,25 @@ impl<T: Pod> Drop for DeviceBuffer<T> {
         if self.reserved == 0 {
             return;
         }
-        let bytes = self.reserved;
+        let block = Block { address: self.address, bytes: self.reserved };
+        let asked = Pool::bytes_for::<T>(self.length);
         if self.pool.device().check().is_err() {
             // The memory went with the device's context.
-            return self.pool.release(bytes);
+            return self.pool.forget(block, asked);
         }
         let ordered = self.pool.device().select().and_then(|()| self.uses.before_write(&self.home));
         if ordered.is_err() {
             // The device reports errors already; waiting is all that is left before the memory goes.
             let _ = self.pool.device().synchronize();
         }
-        if self.wipe {
+        if self.secret > 0 {
+            let bytes = bytes_of::<T>(self.secret);
             let _span = self.home.span("wipe", bytes as usize);
             if let Err(error) = ffi::fill(self.address, 0, bytes, self.home.handle()) {
                 tracing::error!(%error, "device memory with a secret could not be wiped");
             }
         }
-        self.pool.give_back(Block { address: self.address, bytes }, &self.home);
+        self.pool.give_back(block, asked, &self.home);
     }
 }
 

@@ -36,11 +36,12 @@ impl<A: Copy, S> Kept<A, S> {
         self.blocks.push((block, stream));
     }
 
-    /// The smallest block of such a stream that has so many bytes, and at most an eighth more.
-    pub(crate) fn take(&mut self, bytes: u64, of_stream: impl Fn(&S) -> bool) -> Option<Block<A>> {
-        let fits = |block: &Block<A>| (bytes..=bytes.saturating_add(bytes / 8)).contains(&block.bytes);
+    /// The smallest block that has so many bytes, and at most an eighth more, and is allowed by how many more it has and by its stream.
+    pub(crate) fn take(&mut self, bytes: u64, allowed: impl Fn(u64, &S) -> bool) -> Option<Block<A>> {
+        let surplus = |block: &Block<A>| block.bytes.checked_sub(bytes).filter(|more| *more <= bytes / 8);
         let all = self.blocks.iter().enumerate();
-        let fitting = all.filter(|(_, (block, stream))| fits(block) && of_stream(stream));
+        let fitting =
+            all.filter(|(_, (block, stream))| surplus(block).is_some_and(|more| allowed(more, stream)));
         let (place, _) = fitting.min_by_key(|(_, (block, _))| block.bytes)?;
         Some(self.blocks.swap_remove(place).0)
     }
@@ -65,7 +66,7 @@ mod tests {
     fn the_smallest_block_that_is_not_much_too_large_is_taken() {
         let mut kept = kept(&[(1, 900, 0), (2, 880, 0), (3, 800, 1), (4, 799, 0), (5, 901, 0)]);
         assert_eq!(kept.bytes(), 4280);
-        let mut take = |bytes| kept.take(bytes, |&stream| stream == 0).map(|block| block.address);
+        let mut take = |bytes| kept.take(bytes, |_, &stream| stream == 0).map(|block| block.address);
         assert_eq!(
             [take(800), take(800), take(800)],
             [Some(2), Some(1), None],
@@ -73,6 +74,7 @@ mod tests {
         );
         assert_eq!([take(801), take(799)], [Some(5), Some(4)]);
         assert_eq!(take(800), None, "the last one is another stream's");
+        assert_eq!(kept.take(799, |more, _| more == 0), None);
         assert_eq!(kept.take_all(), [(Block { address: 3, bytes: 800 }, 1)]);
         assert_eq!(kept.bytes(), 0);
     }

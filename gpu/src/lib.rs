@@ -43,6 +43,7 @@ mod device;
 mod error;
 mod ffi;
 mod kept;
+mod ledger;
 mod pool;
 pub mod selftest;
 mod staging;

@@ -1,12 +1,12 @@
 //! A pool of device memory with a budget.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 
 use crate::ffi::{self, Handle};
-use crate::kept::{Block, Kept};
+use crate::kept::Block;
+use crate::ledger::Ledger;
 use crate::testing::{self, Fault};
 use crate::{Device, DeviceBuffer, Error, Stream};
 
@@ -21,6 +21,10 @@ pub enum Budget {
 
 /// Device memory that is reused: a freed buffer's memory serves the next one without a call to the driver, and in the
 /// order of the streams, so that freeing never waits. Clones are the same pool.
+///
+/// Large memory may serve a buffer that is up to an eighth smaller, and counts whole while it does; but only within what the most bytes
+/// that were asked for at a time, or [reserved](Self::reserve), leave of the budget. So whoever asks for no more than that gets it, and
+/// one who fills the budget gets his buffers at their sizes.
 #[derive(Clone, Debug)]
 pub struct Pool(Arc<Inner>);
 
@@ -28,21 +32,18 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     handle: Handle,
     device: Device,
-    limit: u64,
-    in_use: AtomicU64,
-    peak: AtomicU64,
-    kept: Mutex<Kept<Handle, Stream>>,
+    ledger: Mutex<Ledger<Handle, Stream>>,
 }
 
 impl Inner {
-    fn kept(&self) -> MutexGuard<'_, Kept<Handle, Stream>> {
-        // The state is a list of blocks; a panic elsewhere leaves it whole.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ledger(&self) -> MutexGuard<'_, Ledger<Handle, Stream>> {
+        // Nothing while it is held can panic half-way.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands all blocks back to CUDA's cache. Those of a lost device are gone already.
     fn release_kept(&self) {
-        let blocks = self.kept().take_all();
+        let blocks = self.ledger().take_kept();
         if self.device.select().is_err() {
             return;
         }
@@ -79,9 +80,8 @@ impl Pool {
             Budget::WholeDevice => device.info().memory_bytes,
         };
         let handle = ffi::pool_create(device.ordinal() as i32)?;
-        let (in_use, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        let kept = Mutex::default();
-        Ok(Self(Arc::new(Inner { handle, device: device.clone(), limit, in_use, peak, kept })))
+        let ledger = Mutex::new(Ledger::new(limit));
+        Ok(Self(Arc::new(Inner { handle, device: device.clone(), ledger })))
     }
 
     /// The device.
@@ -91,22 +91,23 @@ impl Pool {
 
     /// Bytes that may be in use at a time.
     pub fn limit(&self) -> u64 {
-        self.0.limit
+        self.0.ledger().limit()
     }
 
     /// Bytes in use.
     pub fn in_use(&self) -> u64 {
-        self.0.in_use.load(Ordering::Relaxed)
+        self.0.ledger().in_use()
     }
 
     /// The most bytes that were in use at a time.
     pub fn peak(&self) -> u64 {
-        self.0.peak.load(Ordering::Relaxed)
+        self.0.ledger().peak()
     }
 
     /// Bytes that can still be asked for within the budget.
     pub fn available(&self) -> u64 {
-        self.0.limit.saturating_sub(self.in_use())
+        let ledger = self.0.ledger();
+        ledger.limit().saturating_sub(ledger.in_use())
     }
 
     /// What a buffer of `length` elements takes of a budget; [`u64::MAX`] where that is more than a machine can count.
@@ -148,7 +149,7 @@ impl Pool {
         };
         match allocated {
             Ok(Some(address)) => {
-                self.0.peak.fetch_max(in_use, Ordering::Relaxed);
+                self.0.ledger().had(in_use);
                 Ok(DeviceBuffer::new(Block { address, bytes }, length, self, stream))
             }
             Ok(None) => {
@@ -165,39 +166,30 @@ impl Pool {
 
     /// Lets go of the kept blocks where, with so many bytes in use, they are more than the budget.
     fn keep_within(&self, in_use: u64) {
-        if in_use.saturating_add(self.0.kept().bytes()) > self.0.limit {
+        let over = self.0.ledger().is_over(in_use);
+        if over {
             self.0.release_kept();
         }
     }
 
-    /// A kept block, if one fits and the budget has room for all of it.
+    /// A kept block, if one fits and the budget has room for it.
     fn reuse(&self, bytes: u64, stream: &Stream) -> Result<Option<Block<Handle>>, Error> {
-        if bytes < Kept::<Handle, Stream>::LEAST {
-            return Ok(None);
-        }
         self.0.device.select()?;
-        let mut kept = self.0.kept();
-        let Some(block) = kept.take(bytes, |of| of.id() == stream.id()) else { return Ok(None) };
-        match self.claim(block.bytes) {
-            Ok(in_use) => {
-                self.0.peak.fetch_max(in_use, Ordering::Relaxed);
-                Ok(Some(block))
-            }
-            Err(_) => {
-                kept.put(block, stream.clone());
-                Ok(None)
-            }
-        }
+        Ok(self.0.ledger().reuse(bytes, |of| of.id() == stream.id()))
     }
 
-    /// Takes a block back. All work with it has been queued on the stream, or is waited for there.
-    pub(crate) fn give_back(&self, block: Block<Handle>, stream: &Stream) {
-        if block.bytes < Kept::<Handle, Stream>::LEAST {
+    /// Takes a block back that was had for so many bytes. All work with it has been queued on the stream, or is waited for there.
+    pub(crate) fn give_back(&self, block: Block<Handle>, asked: u64, stream: &Stream) {
+        let small = self.0.ledger().keep(block, stream);
+        if let Some(block) = small {
             free(block.address, stream);
-        } else {
-            self.0.kept().put(block, stream.clone());
         }
-        self.release(block.bytes);
+        self.forget(block, asked);
+    }
+
+    /// Counts a block as in use no more that was had for so many bytes.
+    pub(crate) fn forget(&self, block: Block<Handle>, asked: u64) {
+        self.0.ledger().release(block.bytes, block.bytes - asked);
     }
 
     /// Memory from the cache or the driver, if there is any. The cache may have enough of it, but in pieces: then it goes back to the
@@ -221,8 +213,8 @@ impl Pool {
         Ok(buffer)
     }
 
-    /// Takes memory for buffers of so many bytes in all from the driver now, beside those that are in use. A pool otherwise grows when it
-    /// has to, at the expense of the work that comes first.
+    /// Takes memory for buffers of so many bytes in all from the driver now, beside those that are in use, and sees to it that so many can
+    /// be had later. A pool otherwise grows when it has to, at the expense of the work that comes first.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] when the budget or the device has less.
@@ -233,6 +225,7 @@ impl Pool {
         if bytes == 0 {
             return Ok(());
         }
+        self.0.ledger().expect(bytes);
         self.keep_within(self.in_use().saturating_add(bytes));
         match self.obtain(bytes, stream)? {
             Some(address) => ffi::free(address, stream.handle()),
@@ -249,19 +242,17 @@ impl Pool {
 
     /// Counts the bytes as in use; answers how many are then.
     pub(crate) fn claim(&self, bytes: u64) -> Result<u64, Error> {
-        let within = |used: u64| used.checked_add(bytes).filter(|&total| total <= self.0.limit);
-        match self.0.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
-            Ok(before) => Ok(before + bytes),
-            Err(_) => Err(self.exhausted(bytes)),
-        }
+        let claimed = self.0.ledger().claim(bytes);
+        claimed.ok_or_else(|| self.exhausted(bytes))
     }
 
     pub(crate) fn release(&self, bytes: u64) {
-        self.0.in_use.fetch_sub(bytes, Ordering::Relaxed);
+        self.0.ledger().release(bytes, 0);
     }
 
     fn exhausted(&self, requested: u64) -> Error {
-        Error::OutOfMemory { requested, in_use: self.in_use(), limit: self.0.limit }
+        let ledger = self.0.ledger();
+        Error::OutOfMemory { requested, in_use: ledger.in_use(), limit: ledger.limit() }
     }
 }
 

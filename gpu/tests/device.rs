@@ -88,6 +88,35 @@ fn device_wipes_on_release() {
     // The whole budget: the pool hands out the same memory again.
     let reused = pool.allocate::<u8>(1 << 20, &stream).unwrap();
     assert!(reused.download(&stream).unwrap().iter().all(|&byte| byte == 0));
+    // A part, of 3-byte elements, and not one byte behind it. So large a block is kept, and handed out again at its size.
+    let pool = Pool::new(&device, Budget::Bytes(64 << 20)).unwrap();
+    let (part, all) = (7_000_000, 12_000_000);
+    let secret = pool.upload(&vec![[0x5a_u8; 3]; all], &stream).unwrap().wipe_first_on_release(part);
+    assert!(secret.is_wiped_on_release());
+    drop(secret);
+    let bytes = pool.allocate::<u8>(3 * all, &stream).unwrap().download(&stream).unwrap();
+    let (wiped, left) = bytes.split_at(3 * part);
+    assert!(wiped.iter().all(|&byte| byte == 0) && left.iter().all(|&byte| byte == 0x5a));
+}
+
+/// A second round whose buffers are a bit smaller than those of the first has the same budget.
+#[test]
+fn device_memory_that_was_reserved_can_be_had_again_and_again() {
+    let Some(device) = device("device_memory_that_was_reserved_can_be_had_again_and_again") else { return };
+    let stream = device.stream().unwrap();
+    const LARGE: usize = 64 << 20;
+    for (room, longer) in [(0, false), (LARGE, true)] {
+        let pool = Pool::new(&device, Budget::Bytes((3 * LARGE + room) as u64)).unwrap();
+        pool.reserve(3 * LARGE as u64, &stream).unwrap();
+        drop([0; 3].map(|_| pool.allocate::<u8>(LARGE, &stream).unwrap()));
+        for _ in 0..3 {
+            let less = LARGE / 16 * 15;
+            let first = pool.allocate::<u8>(less, &stream).unwrap();
+            assert_eq!(pool.in_use(), if longer { LARGE } else { less } as u64);
+            let _rest = pool.allocate::<u8>(3 * LARGE - less, &stream).unwrap();
+            drop(first);
+        }
+    }
 }
 
 #[test]
