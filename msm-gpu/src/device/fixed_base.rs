@@ -79,8 +79,7 @@ impl<'a, C: DeviceCurve> FixedBase<'a, C> {
             room => return Err(Error::Bases { expected: count, got: room.unwrap_or(0) }),
         }
         let chunks: Vec<_> = (0..count).step_by(AT_ONCE).map(|at| at..count.min(at + AT_ONCE)).collect();
-        // A setup's scalars are a trapdoor's.
-        let mut workspace = workspace::<C>(self.msm, AT_ONCE.min(count))?.wipe_on_release();
+        let mut workspace = workspace::<C>(self.msm, AT_ONCE.min(count))?;
         let mut feed = Feed::scalars(scalars, &chunks, self.msm)?;
         for (number, range) in chunks.iter().enumerate() {
             let (words, at, coming) = feed.turn(range, work)?;

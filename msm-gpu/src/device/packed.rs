@@ -57,8 +57,8 @@ impl<'a> DevicePacked<'a> {
         }
         Ok(Self {
             len: scalars.len(),
-            ones: Bits::Own(msm.pool.upload(scalars.ones(), &msm.work)?),
-            is_dense: Bits::Own(msm.pool.upload(scalars.is_dense(), &msm.work)?),
+            ones: Bits::Own(msm.pool.upload(scalars.ones(), &msm.work)?.wipe_on_release()),
+            is_dense: Bits::Own(msm.pool.upload(scalars.is_dense(), &msm.work)?.wipe_on_release()),
             dense,
         })
     }
@@ -102,18 +102,18 @@ impl<'a> DevicePacked<'a> {
             is_dense: self.is_dense.buffer().read(stream)?,
             density: density.map(|density| density.read(stream)).transpose()?,
         };
-        let mut counts = pool.allocate::<u32>(4 * (words + 1), stream)?;
+        // Counts and lists are the bitmaps of the witness in other words.
+        let mut counts = pool.allocate::<u32>(4 * (words + 1), stream)?.wipe_on_release();
         let scratch_bytes = u32::try_from(words).map_or(Ok(0), ffi::select_bytes)?;
-        let mut scratch = pool.allocate::<u8>(scratch_bytes as usize, stream)?;
+        let mut scratch = pool.allocate::<u8>(scratch_bytes as usize, stream)?.wipe_on_release();
         maps.count(&counts.write(stream)?, &scratch.write(stream)?, stream)?;
         let mut totals = [0u32; 4];
         counts.download_into(stream, 4 * words, &mut totals)?;
         let [_, _, ones, dense] = totals.map(|total| total as usize);
         let mut selection = Selection {
-            // It is the bitmap of the witness in other words.
             ones: pool.allocate(ones, stream)?.wipe_on_release(),
-            dense_bases: pool.allocate(dense, stream)?,
-            dense_scalars: pool.allocate(dense, stream)?,
+            dense_bases: pool.allocate(dense, stream)?.wipe_on_release(),
+            dense_scalars: pool.allocate(dense, stream)?.wipe_on_release(),
         };
         maps.list(
             &counts.read(stream)?,

@@ -85,6 +85,12 @@ impl Layout {
         [0, pong, spare, buckets, buckets + self.buckets]
     }
 
+    /// Slots at the beginning of the first region in which the sort keeps points and the low bits of their buckets' numbers: as laid out in
+    /// entry.cuh.
+    pub(crate) fn sort_slots(&self) -> u64 {
+        (self.entries * (4 + 2)).div_ceil(self.slot_bytes.max(1))
+    }
+
     /// Lengths of the arrays of 32-bit words in the order in which [`super::ffi::Bound::new`] hands them out.
     pub(crate) fn words(&self) -> [u64; 11] {
         [
@@ -178,8 +184,8 @@ impl Task {
         let ones = self.ones.min(chunk).min(SUM_AT_ONCE);
         let (entries, pass_buckets, buckets) =
             if dense == 0 { (0, 0, 0) } else { (entries, pass_buckets, buckets) };
-        // Half of the points, rounded up in each bucket; the reduction takes half of all buckets in each region.
-        let ping = ((entries + pass_buckets) / 2).max(pass_buckets).max(buckets / 2).max(ones.div_ceil(2));
+        // The reduction takes half of all buckets in each region.
+        let ping = tree_slots(entries, pass_buckets).max(buckets / 2).max(ones.div_ceil(2));
         let ping = whole_tiles(ping);
         let pong = whole_tiles(buckets / 2);
         let blocks = self.multiprocessors * self.shape.blocks;
@@ -202,6 +208,11 @@ impl Task {
             slot_bytes: self.slot_bytes(),
         }
     }
+}
+
+/// Slots in which the tree of additions works: half of the points, rounded up in each bucket.
+fn tree_slots(points: u64, buckets: u64) -> u64 {
+    (points + buckets) / 2
 }
 
 /// Slots lie in tiles of 32, and every region begins with one; one tile more than needed.
@@ -329,6 +340,8 @@ fn chunks(total: u64, size: u64, ramp: bool) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const GIB: u64 = 1 << 30;
@@ -405,5 +418,67 @@ mod tests {
         let plan = Plan::new(&task).expect("fits");
         assert!(plan.chunks.len() >= 5, "{plan:?}");
         assert!(plan.chunks[0].len() < plan.chunks[1].len());
+    }
+
+    /// Of each bucket of a pass, where the tree of additions leaves its sums: as in tree.cuh. A single point goes to the bucket array.
+    fn slots_of_buckets(lengths: &[u64]) -> Vec<Range<u64>> {
+        let mut start = 0;
+        let slots = |(bucket, &length): (usize, &u64)| {
+            let first = (start + bucket as u64) / 2;
+            start += length;
+            if length < 2 { first..first } else { first..first + length.div_ceil(2) }
+        };
+        lengths.iter().enumerate().map(slots).collect()
+    }
+
+    /// Points fall into buckets as they like: none, one or all of them into the same.
+    fn lengths(entries: u64, buckets: usize) -> impl Strategy<Value = Vec<u64>> {
+        (prop::collection::vec(0..buckets, 0..=entries as usize), any::<bool>(), 0..buckets).prop_map(
+            move |(digits, together, last)| {
+                let mut lengths = vec![0; buckets];
+                let crowd = entries - digits.len() as u64;
+                digits.into_iter().for_each(|bucket| lengths[bucket] += 1);
+                lengths[if together { last } else { buckets - 1 }] += crowd;
+                lengths
+            },
+        )
+    }
+
+    proptest! {
+        /// The places of buckets do not overlap, and the last one ends within what is planned, however few points there are for the buckets.
+        #[test]
+        fn the_tree_of_each_bucket_has_its_own_slots(
+            lengths in (0u64..3000, prop_oneof![Just(1usize), Just(64), Just(4096)])
+                .prop_flat_map(|(points, buckets)| lengths(points, buckets))
+        ) {
+            let room = tree_slots(lengths.iter().sum(), lengths.len() as u64);
+            let mut end = 0;
+            for slots in slots_of_buckets(&lengths).into_iter().filter(|slots| !slots.is_empty()) {
+                prop_assert!(end <= slots.start && slots.end <= room, "{:?} behind {}, of {}", slots, end, room);
+                end = slots.end;
+            }
+        }
+
+        /// The first region holds all that works in it.
+        #[test]
+        fn the_first_region_is_long_enough(
+            dense in prop_oneof![0u64..100, 0u64..1 << 27],
+            ones in 0u64..1 << 27,
+            count in 10u32..=32,
+            pass in 1u32..=32,
+            shape in prop_oneof![Just(Shape::G1), Just(Shape::G2)],
+        ) {
+            let task = Task { shape, ones, ..task(dense, 0) };
+            let (windows, bases) = (Windows::new(count), dense.max(ones));
+            let layout = task.layout(&windows, pass.min(count), bases, false, 32);
+            let needed = [
+                tree_slots(layout.entries, layout.pass_buckets),
+                layout.sort_slots(),
+                layout.buckets / 2,
+                ones.min(SUM_AT_ONCE).div_ceil(2),
+            ];
+            prop_assert!(needed.into_iter().all(|slots| slots <= layout.ping), "{:?} of {:?}", needed, layout);
+            prop_assert!(layout.sort_slots() * layout.slot_bytes >= layout.entries * 6);
+        }
     }
 }

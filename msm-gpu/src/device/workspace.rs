@@ -7,6 +7,11 @@ use super::plan::Layout;
 use crate::Error;
 
 /// Buffers of the sizes of a layout.
+///
+/// Wiped in the end is whatever spells out scalars, in their digits or as lists of the points of a bucket: all words, and the beginning
+/// of the slots, where the sort leaves such a list. Together that is 16 bytes for each point and window of a pass. Sums of points are not
+/// wiped, nor is the scratch of the additions: they follow from the digits too, and a sum of few points could be found by search, but they
+/// are three quarters of the workspace and more, and clearing all of it would delay the next work by several milliseconds.
 #[derive(Debug)]
 pub(crate) struct Workspace<C: DeviceCurve> {
     layout: Layout,
@@ -17,17 +22,15 @@ pub(crate) struct Workspace<C: DeviceCurve> {
 
 impl<C: DeviceCurve> Workspace<C> {
     pub(crate) fn new(layout: &Layout, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
+        let [.., slots] = layout.slots();
+        let slots = pool.allocate(slots as usize, stream)?;
+        let words = pool.allocate(layout.words().iter().sum::<u64>() as usize, stream)?;
         Ok(Self {
             layout: *layout,
-            slots: pool.allocate(layout.slots()[4] as usize, stream)?,
-            words: pool.allocate(layout.words().iter().sum::<u64>() as usize, stream)?,
+            slots: slots.wipe_first_on_release(layout.sort_slots() as usize),
+            words: words.wipe_on_release(),
             scratch: pool.allocate(layout.scratch_bytes as usize, stream)?,
         })
-    }
-
-    /// Has the words overwritten with zeros when they are released: what is planned in them shows the scalars.
-    pub(crate) fn wipe_on_release(self) -> Self {
-        Self { words: self.words.wipe_on_release(), ..self }
     }
 
     /// For work on this stream.
