@@ -67,14 +67,15 @@ pub enum Error {
         /// The call that reported it, which need not be the one that failed.
         call: String,
     },
-    /// Device memory, or the pool's budget, is used up.
-    #[error("out of device memory: {requested} bytes asked for, {in_use} in use, {limit} allowed")]
+    /// Device memory, or the pool's budget, is used up; or the host cannot pin so much memory.
+    #[error("{}", out_of_memory(*requested, *in_use, *limit))]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
-        /// Bytes of the pool in use.
+        /// Bytes of the pool in use; 0 of host memory.
         in_use: u64,
-        /// The pool's budget, or the device's memory where there is none.
+        /// The pool's budget, or the device's memory where there is none. [`u64::MAX`] is no pool's: host memory was asked for, of which
+        /// nobody says how much can be pinned.
         limit: u64,
     },
     /// Two lengths that must agree do not.
@@ -109,4 +110,25 @@ pub enum Error {
         /// The device's answer.
         got: String,
     },
+}
+
+fn out_of_memory(requested: u64, in_use: u64, limit: u64) -> String {
+    match limit {
+        u64::MAX => format!("out of host memory: {requested} bytes could not be pinned"),
+        _ => {
+            format!("out of device memory: {requested} bytes asked for, {in_use} in use, {limit} allowed")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_that_ran_out_is_named() {
+        let text = |limit| Error::OutOfMemory { requested: 3, in_use: 0, limit }.to_string();
+        assert_eq!(text(2), "out of device memory: 3 bytes asked for, 0 in use, 2 allowed");
+        assert_eq!(text(u64::MAX), "out of host memory: 3 bytes could not be pinned");
+    }
 }

@@ -76,7 +76,8 @@ impl Pool {
     pub fn new(device: &Device, budget: Budget) -> Result<Self, Error> {
         device.select()?;
         let limit = match budget {
-            Budget::Bytes(bytes) => bytes,
+            // The greatest number stands for host memory in errors.
+            Budget::Bytes(bytes) => bytes.min(u64::MAX - 1),
             Budget::WholeDevice => device.info().memory_bytes,
         };
         let handle = ffi::pool_create(device.ordinal() as i32)?;

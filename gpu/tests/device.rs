@@ -58,6 +58,7 @@ fn device_budget_is_kept() {
     let whole = Pool::new(&device, Budget::Bytes(u64::MAX)).unwrap();
     let refused = whole.allocate::<u8>(1 << 45, &stream).unwrap_err();
     assert!(matches!(refused, Error::OutOfMemory { requested: 35_184_372_088_832, .. }), "{refused}");
+    assert!(refused.to_string().contains("device memory"), "{refused}");
     assert_eq!(whole.in_use(), 0);
     // The refusal leaves the device usable.
     assert!(whole.upload(&[1u8, 2], &stream).is_ok());

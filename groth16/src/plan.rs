@@ -94,10 +94,20 @@ pub enum PlanError {
     },
     /// Points that were made for the prover fit neither the device nor the host, and no file holds them.
     #[error(
-        "the points that do not fit the device take {needed} bytes of host memory, but only {budget} are \
-         allowed: parameters from a file can stay there"
+        "the points that do not fit the device, and what is on its way there, take {needed} bytes of host memory, but \
+         only {budget} are allowed: parameters from a file can stay there"
     )]
     Host {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+    /// Not enough host memory for the pieces in which everything travels to the device, wherever the points are.
+    #[error(
+        "what is on its way to the device takes {needed} bytes of host memory, but only {budget} are allowed"
+    )]
+    Pieces {
         /// Bytes needed.
         needed: u64,
         /// Bytes allowed.
@@ -228,9 +238,13 @@ impl Plan {
         let host_budget = budgets.host.unwrap_or(u64::MAX);
         let pinned = most(&away, bytes, host_budget.saturating_sub(pieces));
         let all: u64 = away.iter().map(|section| bytes(*section)).sum();
-        let needed = pieces + if sizes.origin == Origin::Made { all } else { 0 };
-        if needed > host_budget {
-            return Err(PlanError::Host { needed, budget: host_budget });
+        let held = if sizes.origin == Origin::Made { all } else { 0 };
+        let (needed, budget) = (pieces + held, host_budget);
+        if needed > budget {
+            return Err(match held {
+                0 => PlanError::Pieces { needed, budget },
+                _ => PlanError::Host { needed, budget },
+            });
         }
         let host_peak = pieces + pinned.iter().map(|section| bytes(*section)).sum::<u64>();
         let place = |section| match () {

@@ -77,6 +77,13 @@ fn budgets_that_cannot_work_name_what_is_needed() {
     assert!((47 * GB..49 * GB).contains(&needed), "{needed}");
     let plan = Plan::new(&sizes, &budgets(16 * GB, Some(needed))).unwrap();
     assert_eq!(plan.host_peak, needed);
+    // With everything on the device, or elsewhere already, only what is on its way there takes host memory.
+    for (origin, device) in [(Origin::Made, 140 * GB), (Origin::Memory, 16 * GB), (Origin::File, 16 * GB)] {
+        let error = Plan::new(&porep(origin), &budgets(device, Some(1))).unwrap_err();
+        let PlanError::Pieces { needed, budget: 1 } = error else { panic!("{origin:?}: {error}") };
+        assert!(needed < GB && !error.to_string().contains("points"), "{error}");
+        Plan::new(&porep(origin), &budgets(device, Some(needed))).unwrap();
+    }
     // A file can be read again.
     for origin in [Origin::Memory, Origin::File] {
         Plan::new(&porep(origin), &budgets(16 * GB, Some(GB))).unwrap();
@@ -141,8 +148,9 @@ proptest! {
                     prop_assert!(needed > budget && before.is_none());
                     continue;
                 }
-                Err(PlanError::Host { needed, .. }) => {
-                    prop_assert!(needed > host);
+                Err(error @ (PlanError::Host { needed, .. } | PlanError::Pieces { needed, .. })) => {
+                    // Points in a file can stay there.
+                    prop_assert!(needed > host && matches!(error, PlanError::Pieces { .. }), "{}", error);
                     continue;
                 }
             };
@@ -181,7 +189,7 @@ proptest! {
         for device in [needed, u64::MAX] {
             match Plan::new(&sizes, &budgets(device, host)) {
                 Ok(plan) => prop_assert!(plan.device_peak <= device, "{}", plan),
-                Err(error) => prop_assert!(matches!(error, PlanError::Host { .. }), "{}", error),
+                Err(error) => prop_assert!(matches!(error, PlanError::Pieces { .. }), "{}", error),
             }
         }
     }

@@ -129,7 +129,7 @@ pub fn setup_failure(error: &SetupError) -> Failure {
 fn plan_failure(error: &PlanError) -> Failure {
     let flag = match error {
         PlanError::Device { .. } => "--device-memory",
-        PlanError::Host { .. } => "--host-memory",
+        PlanError::Host { .. } | PlanError::Pieces { .. } => "--host-memory",
     };
     Failure::new(Kind::Memory, error).at(flag)
 }
