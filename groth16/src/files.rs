@@ -98,6 +98,8 @@ pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
     let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
     let out = write(temporary.as_file())?;
     temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;
+    // Making parameters takes its time: something else may have come there.
+    r1cs::check_target(path).map_err(ParameterError::io(action()))?;
     temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
     Ok(out)
 }

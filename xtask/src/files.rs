@@ -140,8 +140,11 @@ impl Outputs {
         for staged in &mut self.staged {
             let Some(temporary) = staged.temporary.take() else { continue };
             let existed = staged.target.exists();
-            if let Err(error) = temporary.persist(&staged.target) {
-                outcome = Err(Failure::io(&staged.target, &error.error));
+            // Meanwhile something may have come there that is no file.
+            let renamed = r1cs::check_target(&staged.target)
+                .and_then(|()| temporary.persist(&staged.target).map_err(|error| error.error));
+            if let Err(error) = renamed {
+                outcome = Err(Failure::io(&staged.target, &error));
                 break;
             }
             unfinished.remove(&staged.unfinished);
@@ -282,14 +285,20 @@ mod tests {
 
     #[test]
     fn a_failed_rename_takes_the_others_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
-        let mut outputs = Outputs::new();
-        outputs.add(&a, |file| file.write_all(b"a")).unwrap();
-        outputs.add(&b, |file| file.write_all(b"b")).unwrap();
-        fs::create_dir(&b).unwrap();
-        assert!(outputs.publish().is_err());
-        assert_eq!(names(folder.path()), ["b"]);
+        for socket in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+            let mut outputs = Outputs::new();
+            outputs.add(&a, |file| file.write_all(b"a")).unwrap();
+            outputs.add(&b, |file| file.write_all(b"b")).unwrap();
+            let listener = socket.then(|| std::os::unix::net::UnixListener::bind(&b).unwrap());
+            if listener.is_none() {
+                fs::create_dir(&b).unwrap();
+            }
+            assert!(outputs.publish().is_err());
+            assert_eq!(names(folder.path()), ["b"]);
+            assert!(!b.is_file());
+        }
     }
 
     #[test]
