@@ -13,11 +13,11 @@ use crate::{
 pub fn failure(error: impl Into<ProveError>) -> Failure {
     let error = error.into();
     if let Some(device) = error.device() {
-        return Failure::new(device_kind(device), &error).at("bench");
+        return Failure::new(device_kind(device), device).at("bench");
     }
     match error {
         ProveError::Transform(
-            Ntt::DomainTooLarge { .. } | Ntt::DeviceDomain { .. } | Ntt::NoCoset { .. },
+            error @ (Ntt::DomainTooLarge { .. } | Ntt::DeviceDomain { .. } | Ntt::NoCoset { .. }),
         ) => Failure::new(Kind::Usage, error).at("--log-n"),
         _ => Failure::new(Kind::Internal, error),
     }
