@@ -30,8 +30,10 @@ impl fmt::Debug for Faulty {
 
 impl Pipeline for Faulty {
     fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
+        // What comes before may wait for another proof, whose witness is begun only when the cores are free.
+        drop(cores);
         (self.before)()?;
-        self.pipeline.sums(witness, cores)
+        self.pipeline.sums(witness, Cores::default())
     }
 
     fn plan(&self) -> Option<&Plan> {
