@@ -6,22 +6,19 @@
 // (forward pass, prefixes to scratch), combine the 32 products by a butterfly, invert once, and walk back. All reads are
 // cp.async ahead of their use: the descriptor two additions ahead into a ring of four, points and prefix one ahead. x1 and y1
 // are double-buffered in shared memory and read again where they are needed, which is what keeps the kernel
-// free of spills. Bases, which lie apart, are copied by all lanes of a warp together.
+// free of spills. G1's bases, which lie apart, are copied by all lanes of a warp together.
 //
 // Equal or opposite points, infinity, and x = 0 go through one out-of-line function behind a test. Any of them gives a
 // nonzero denominator (1 or 2y), so the batch stays valid.
+#include <type_traits>
+
+#include "buckets.cuh"
 #include "fp_inverse.cuh"
 #include "points.cuh"
 
 namespace msm {
 
 using namespace bls12_381;
-
-struct Descriptors {
-    uint32_t* first;
-    uint32_t* second;
-    uint32_t* target;
-};
 
 // Threads of a block and blocks of a multiprocessor, by field. Fp: 128 registers. Fp2: 255.
 template <class F>
@@ -134,8 +131,9 @@ __global__ void __launch_bounds__(BatchShape<F>::THREADS, BatchShape<F>::BLOCKS)
 
     auto point1 = [&](int j) { return PointRows<F, IN>(a, slot(j)[0] & ~SIGN); };
     auto point2 = [&](int j) { return PointRows<F, IN>(b, slot(j)[T] & ~SIGN); };
-    // Lanes of a warp copy for one another where points lie apart, and wait for one another then.
-    constexpr bool TOGETHER = IN == Points::PLAIN;
+    // Lanes of a warp copy for one another where points lie apart, and wait for one another then: an instruction touches fewer
+    // pages, which counts once the bases have gigabytes. In G2 the waiting costs more than that gains.
+    constexpr bool TOGETHER = IN == Points::PLAIN && std::is_same_v<F, Fp>;
     auto meet = [] {
         if (TOGETHER) __syncwarp();
     };

@@ -1,8 +1,9 @@
-// Digits of the scalars, their sort by bucket, and the extent of each bucket.
+// Digits of the scalars, their sort by bucket, the extent of each bucket, and the additions of neighbours within each.
 //
 // The sort has two passes. The first one puts the points of each window into partitions of neighbouring buckets, some 32 thousand points
-// each; the second one sorts a partition by its buckets in shared memory. Points of a bucket come in any order, so places are
-// handed out by atomic counters in shared memory, and nothing is scanned but the counts.
+// each; the second one sorts a partition by its buckets in shared memory, and writes not the points but the pairs of them that are to be
+// added. Points of a bucket come in any order, so places are handed out by atomic counters in shared memory, and nothing
+// is scanned but the counts.
 #include "buckets.cuh"
 
 #include <algorithm>
@@ -12,59 +13,48 @@
 namespace msm {
 namespace {
 
-constexpr int THREADS = 256;
-
-/// One thread for each scalar; for each window of the group the digit's size, with the sign of the point.
-__global__ void __launch_bounds__(THREADS)
-    split_into_digits(const __grid_constant__ Windows windows, const __grid_constant__ Group group,
-                      const Scalars scalars, uint32_t* digits) {
-    __shared__ uint32_t words[9][THREADS];
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= scalars.count) return;
-    const uint64_t at = scalars.scalar_index ? scalars.scalar_index[i] : i;
-    const uint4* source = reinterpret_cast<const uint4*>(scalars.words) + 2 * at;
-    const uint4 low = source[0], high = source[1];
-    bool negated;
-    const Fr biased = signed_scalar(Fr{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}},
-                                    scalars.montgomery, windows, &negated);
-    // Each thread reads its own column at run-time indices, which registers do not offer.
-#pragma unroll
-    for (int k = 0; k < 8; k++) words[k][threadIdx.x] = biased.v[k];
-    words[8][threadIdx.x] = 0;
-    for (uint32_t j = 0; j < group.count; j++) {
-        const uint32_t window = group.first + j, offset = windows.offset[window], width = windows.width[window];
-        const uint32_t bits = __funnelshift_r(words[offset >> 5][threadIdx.x], words[(offset >> 5) + 1][threadIdx.x],
-                                              offset & 31) & ((1u << width) - 1);
-        const int32_t digit = static_cast<int32_t>(bits) - (window + 1 < windows.count ? 1 << (width - 1) : 0);
-        digits[static_cast<uint64_t>(j) * scalars.count + i] =
-            static_cast<uint32_t>(abs(digit)) | ((digit < 0) != negated ? SIGN : 0);
-    }
-}
-
 /// Bucket of a digit within its window; all ones for the digit 0, which has none.
 __device__ __forceinline__ uint32_t bucket_of(uint32_t digit) { return (digit & ~SIGN) - 1; }
 constexpr uint32_t NO_BUCKET = 0xffffffff;
 
-constexpr int TILE_THREADS = 512, TILE_EACH = 16, TILE = TILE_THREADS * TILE_EACH;
-constexpr uint32_t TILES_COUNTED = 8;  // by one block
+constexpr int DIGIT_THREADS = 1024;
 
-/// Counts the points of each partition. blockIdx.y is the window.
-__global__ void __launch_bounds__(TILE_THREADS)
-    count_partitions(const uint32_t* digits, uint32_t n, const __grid_constant__ Group group, uint32_t* counts) {
+/// For each scalar and each window of the group the digit's size, with the sign of the point; and how many points each partition gets.
+/// Blocks stay and take one scalar after another for each thread. blockIdx.y names a part of the windows, whose partitions'
+/// counters shared memory holds.
+__global__ void __launch_bounds__(DIGIT_THREADS)
+    split_into_digits(const __grid_constant__ Windows windows, const __grid_constant__ Group group, uint32_t windows_of_part,
+                      const Scalars scalars, uint32_t* digits, uint32_t* counts) {
+    __shared__ uint32_t words[9][DIGIT_THREADS];
     extern __shared__ uint32_t local[];
-    const uint32_t j = blockIdx.y, low = group.low_bits[j];
-    const uint32_t first = group.partition_first[j], partitions = group.partition_first[j + 1] - first;
-    for (uint32_t p = threadIdx.x; p < partitions; p += TILE_THREADS) local[p] = 0;
+    const uint32_t begin = blockIdx.y * windows_of_part, end = min(group.count, begin + windows_of_part);
+    const uint32_t first = group.partition_first[begin], partitions = group.partition_first[end] - first;
+    for (uint32_t p = threadIdx.x; p < partitions; p += DIGIT_THREADS) local[p] = 0;
     __syncthreads();
-    const uint32_t* const window = digits + static_cast<uint64_t>(j) * n;
-    const uint32_t begin = blockIdx.x * (TILE * TILES_COUNTED), end = min(n, begin + TILE * TILES_COUNTED);
-#pragma unroll 8
-    for (uint32_t i = begin + threadIdx.x; i < end; i += TILE_THREADS) {
-        const uint32_t bucket = bucket_of(window[i]);
-        if (bucket != NO_BUCKET) atomicAdd(&local[bucket >> low], 1);
+    for (uint32_t i = blockIdx.x * DIGIT_THREADS + threadIdx.x; i < scalars.count; i += gridDim.x * DIGIT_THREADS) {
+        const uint64_t at = scalars.scalar_index ? scalars.scalar_index[i] : i;
+        const uint4* source = reinterpret_cast<const uint4*>(scalars.words) + 2 * at;
+        const uint4 low = source[0], high = source[1];
+        bool negated;
+        const Fr biased = signed_scalar(Fr{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}},
+                                        scalars.montgomery, windows, &negated);
+        // Each thread reads its own column at run-time indices, which registers do not offer.
+#pragma unroll
+        for (int k = 0; k < 8; k++) words[k][threadIdx.x] = biased.v[k];
+        words[8][threadIdx.x] = 0;
+        for (uint32_t j = begin; j < end; j++) {
+            const uint32_t window = group.first + j, offset = windows.offset[window], width = windows.width[window];
+            const uint32_t bits = __funnelshift_r(words[offset >> 5][threadIdx.x], words[(offset >> 5) + 1][threadIdx.x],
+                                                  offset & 31) & ((1u << width) - 1);
+            const int32_t signed_digit = static_cast<int32_t>(bits) - (window + 1 < windows.count ? 1 << (width - 1) : 0);
+            const uint32_t digit = static_cast<uint32_t>(abs(signed_digit)) | ((signed_digit < 0) != negated ? SIGN : 0);
+            digits[static_cast<uint64_t>(j) * scalars.count + i] = digit;
+            const uint32_t bucket = bucket_of(digit);
+            if (bucket != NO_BUCKET) atomicAdd(&local[group.partition_first[j] - first + (bucket >> group.low_bits[j])], 1);
+        }
     }
     __syncthreads();
-    for (uint32_t p = threadIdx.x; p < partitions; p += TILE_THREADS) {
+    for (uint32_t p = threadIdx.x; p < partitions; p += DIGIT_THREADS) {
         if (local[p] > 0) atomicAdd(&counts[first + p], local[p]);
     }
 }
@@ -106,35 +96,49 @@ __device__ __forceinline__ void scan_in_place(uint32_t* counts, uint32_t count) 
     __syncthreads();
 }
 
-constexpr uint32_t partition_shared_bytes(uint32_t partitions) { return TILE * 6 + partitions * 8; }
+constexpr int TILE_THREADS = 1024, TILE_STEP = 8;
+/// Digits of a tile for each thread, at most: places in a tile have 15 bits.
+constexpr uint32_t MOST_OF_TILE = 32;
 
-/// Moves one tile of digits to the partitions: points, and the low bits of their buckets. blockIdx.y is the window.
+/// Bytes of shared memory for a tile of so many digits.
+constexpr uint32_t tile_bytes(uint32_t tile, uint32_t partitions) { return tile * 6 + partitions * 8; }
+
+/// Moves one tile of digits, `each` for each thread, to the partitions: points, and the low bits of their buckets. blockIdx.y is the window.
+/// What goes to a partition is written in one run, so tiles are as large as shared memory allows.
 __global__ void __launch_bounds__(TILE_THREADS)
-    partition_tile(const uint32_t* digits, const __grid_constant__ Group group, const Scalars scalars, uint32_t* next,
+    partition_tile(const uint32_t* digits, const __grid_constant__ Group group, const Scalars scalars, uint32_t each, uint32_t* next,
                    uint32_t* partitioned, uint16_t* low_bits) {
-    const uint32_t j = blockIdx.y, low = group.low_bits[j];
+    const uint32_t j = blockIdx.y, low = group.low_bits[j], tile = each * TILE_THREADS;
     const uint32_t first = group.partition_first[j], partitions = group.partition_first[j + 1] - first;
     // The tile's digits in the order of partitions, and the place in the tile that each came from.
     extern __shared__ uint32_t shared[];
     uint32_t* const staged = shared;
-    uint32_t* const local = staged + TILE;         // first place of each partition in `staged`
+    uint32_t* const local = staged + tile;          // first place of each partition in `staged`
     uint32_t* const distance = local + partitions;  // from a place in `staged` to one in the partition
     uint16_t* const origin = reinterpret_cast<uint16_t*>(distance + partitions);
     for (uint32_t p = threadIdx.x; p < partitions; p += TILE_THREADS) local[p] = 0;
     __syncthreads();
-    const uint32_t begin = blockIdx.x * TILE;
+    const uint32_t begin = blockIdx.x * tile;
     const uint32_t* const window = digits + static_cast<uint64_t>(j) * scalars.count;
-    uint32_t digit[TILE_EACH], rank[TILE_EACH];
+    // Calls take(k, digit) for this thread's digits, with TILE_STEP of them under way. Twice: registers would not hold them.
+    auto for_digits = [&](auto take) {
 #pragma unroll
-    for (int k = 0; k < TILE_EACH; k++) {
-        const uint32_t i = begin + k * TILE_THREADS + threadIdx.x;
-        digit[k] = i < scalars.count ? window[i] : 0;
-    }
+        for (int from = 0; from < MOST_OF_TILE; from += TILE_STEP) {
+            if (from >= each) break;
+            uint32_t digit[TILE_STEP];
 #pragma unroll
-    for (int k = 0; k < TILE_EACH; k++) {
-        const uint32_t bucket = bucket_of(digit[k]);
-        if (bucket != NO_BUCKET) rank[k] = atomicAdd(&local[bucket >> low], 1);
-    }
+            for (int k = 0; k < TILE_STEP; k++) {
+                const uint32_t i = begin + (from + k) * TILE_THREADS + threadIdx.x;
+                digit[k] = from + k < each && i < scalars.count ? window[i] : 0;
+            }
+#pragma unroll
+            for (int k = 0; k < TILE_STEP; k++) {
+                if (bucket_of(digit[k]) != NO_BUCKET) take(from + k, digit[k]);
+            }
+        }
+    };
+    uint32_t ranks[MOST_OF_TILE / 2] = {};  // 16 bits each
+    for_digits([&](int k, uint32_t digit) { ranks[k / 2] |= atomicAdd(&local[bucket_of(digit) >> low], 1) << (k % 2 * 16); });
     __syncthreads();
     // Room for all points of a partition at once.
     for (uint32_t p = threadIdx.x; p < partitions; p += TILE_THREADS) {
@@ -147,14 +151,11 @@ __global__ void __launch_bounds__(TILE_THREADS)
     scan_in_place<TILE_THREADS>(local, partitions);
     for (uint32_t p = threadIdx.x; p < partitions; p += TILE_THREADS) distance[p] -= local[p];
     if (threadIdx.x == 0) total += local[partitions - 1];
-#pragma unroll
-    for (int k = 0; k < TILE_EACH; k++) {
-        const uint32_t bucket = bucket_of(digit[k]);
-        if (bucket == NO_BUCKET) continue;
-        const uint32_t place = local[bucket >> low] + rank[k];
-        staged[place] = digit[k];
+    for_digits([&](int k, uint32_t digit) {
+        const uint32_t place = local[bucket_of(digit) >> low] + (ranks[k / 2] >> (k % 2 * 16) & 0xffff);
+        staged[place] = digit;
         origin[place] = static_cast<uint16_t>(k * TILE_THREADS + threadIdx.x);
-    }
+    });
     __syncthreads();
     for (uint32_t place = threadIdx.x; place < total; place += TILE_THREADS) {
         const uint32_t value = staged[place], bucket = bucket_of(value), i = begin + origin[place];
@@ -178,20 +179,21 @@ __device__ __forceinline__ uint32_t take_together(uint32_t* next, uint32_t bucke
     return __shfl_sync(active, place, leader) + __popc(active & ((1u << lane) - 1));
 }
 
-/// Sorts one partition by bucket and measures its buckets. One with more than `capacity` points, which shared memory does not hold, is
-/// written without staging; it is often one long bucket.
+/// Sorts one partition by bucket, measures its buckets, and describes the additions of neighbours. One with more than `capacity` points,
+/// which shared memory does not hold, is described as its points come; it is often one long bucket.
 __global__ void __launch_bounds__(SORT_THREADS)
     sort_partition(const __grid_constant__ Group group, const uint32_t* partition_start, const uint32_t* partitioned,
-                   const uint16_t* low_bits, uint32_t capacity, uint32_t* values, uint32_t* start, uint32_t* length,
-                   uint32_t* heavy, uint32_t* heavy_count, uint32_t* longest) {
+                   const uint16_t* low_bits, uint32_t capacity, const Regions regions, const Descriptors work, uint32_t* additions,
+                   uint32_t* start, uint32_t* length, uint32_t* last, uint32_t* heavy, uint32_t* heavy_count, uint32_t* longest) {
     uint32_t j = 0;
     while (blockIdx.x >= group.partition_first[j + 1]) j++;
     const uint32_t buckets = 1u << group.low_bits[j];
     const uint32_t first_bucket = group.bucket_offset[j] + ((blockIdx.x - group.partition_first[j]) << group.low_bits[j]);
     const uint32_t begin = partition_start[blockIdx.x], count = partition_start[blockIdx.x + 1] - begin;
     extern __shared__ uint32_t shared[];
-    uint32_t* const next = shared;  // of each bucket
-    uint32_t* const staged = shared + buckets;
+    uint32_t* const next = shared;                // the next place of each bucket, in the end the one after its last
+    uint32_t* const pairs = shared + buckets;     // additions of the buckets before
+    uint32_t* const staged = pairs + buckets;     // the sorted points; or where each bucket starts
     const bool stage = count <= capacity;
     auto take = [&](uint32_t bucket) { return stage ? atomicAdd(&next[bucket], 1) : take_together(next, bucket); };
     for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) next[b] = 0;
@@ -204,27 +206,66 @@ __global__ void __launch_bounds__(SORT_THREADS)
     for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) {
         const uint32_t here = next[b];
         length[first_bucket + b] = here;
+        pairs[b] = here / 2;
         if (here >= HEAVY) heavy[atomicAdd(heavy_count, 1)] = first_bucket + b;
         most = max(most, here);
     }
     most = __reduce_max_sync(0xffffffffu, most);
     if ((threadIdx.x & 31) == 0 && most > *static_cast<volatile uint32_t*>(longest)) atomicMax(longest, most);
+    __shared__ uint32_t total, reserved;
     __syncthreads();
+    const uint32_t pairs_of_last = pairs[buckets - 1];
     scan_in_place<SORT_THREADS>(next, buckets);
-    for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) start[first_bucket + b] = begin + next[b];
+    scan_in_place<SORT_THREADS>(pairs, buckets);
+    if (threadIdx.x == 0) {
+        total = pairs[buckets - 1] + pairs_of_last;
+        reserved = atomicAdd(additions, total);
+    }
+    for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) {
+        start[first_bucket + b] = begin + next[b];
+        if (!stage) staged[b] = next[b];
+    }
     __syncthreads();
+    // The target of addition i of a bucket with so many points from a place on.
+    auto target = [&](uint32_t bucket, uint32_t from, uint32_t points, uint32_t i) {
+        return points == 2 ? regions.buckets + first_bucket + bucket : regions.slot(begin + from, first_bucket + bucket) + i;
+    };
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        const uint32_t place = take(bucket_of_point[i]), value = partitioned[begin + i];
+        const uint32_t bucket = bucket_of_point[i], place = take(bucket), value = partitioned[begin + i];
         if (stage) {
             staged[place] = value;
+            continue;
+        }
+        const uint32_t from = staged[bucket], points = (bucket + 1 < buckets ? staged[bucket + 1] : count) - from, k = place - from;
+        if (points % 2 == 1 && k == points - 1) {
+            last[first_bucket + bucket] = value;
         } else {
-            values[begin + place] = value;
+            const uint32_t at = reserved + pairs[bucket] + k / 2;
+            (k % 2 == 0 ? work.first : work.second)[at] = value;
+            if (k % 2 == 0) work.target[at] = target(bucket, from, points, k / 2);
         }
     }
     if (!stage) return;
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) values[begin + i] = staged[i];
+    for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) {
+        const uint32_t from = b > 0 ? next[b - 1] : 0;
+        if ((next[b] - from) % 2 == 1) last[first_bucket + b] = staged[next[b] - 1];
+    }
+    // Each warp describes additions next to one another, so that it finds the bucket of each by going on from the last one's.
+    const uint32_t lane = threadIdx.x & 31, warps = SORT_THREADS / 32;
+    const uint32_t share = (total + 32 * warps - 1) / (32 * warps) * 32, p_begin = threadIdx.x / 32 * share;
+    const uint32_t p_end = min(total, p_begin + share);
+    uint32_t bucket = 0;  // the last one that begins at or before the addition
+    for (uint32_t step = buckets / 2; step >= 1; step /= 2)
+        if (pairs[bucket + step] <= p_begin + lane) bucket += step;
+    for (uint32_t p = p_begin + lane; p < p_end; p += 32) {
+        while (bucket + 1 < buckets && pairs[bucket + 1] <= p) bucket++;
+        const uint32_t from = bucket > 0 ? next[bucket - 1] : 0, i = p - pairs[bucket];
+        work.first[reserved + p] = staged[from + 2 * i];
+        work.second[reserved + p] = staged[from + 2 * i + 1];
+        work.target[reserved + p] = target(bucket, from, next[bucket] - from, i);
+    }
 }
 
 /// Lets launches of a kernel ask for all the shared memory there is, and says how much. The limit is the same each time: limits
@@ -242,10 +283,29 @@ gpu_status allow_all_shared(Kernel kernel, uint32_t* bytes) {
     return gpu_ok();
 }
 
+/// Splits by as many blocks as stay on the device; a window has `most` partitions at most.
+gpu_status launch_split(const Windows& windows, const Group& group, const Scalars& scalars, uint32_t most, uint32_t* digits,
+                        uint32_t* counts, cudaStream_t stream) {
+    uint32_t shared = 0;
+    int device = 0, multiprocessors = 0, resident = 0;
+    GPU_TRY_STATUS(allow_all_shared(split_into_digits, &shared));
+    const uint32_t windows_of_part = std::min(group.count, std::max(1u, shared / 4 / most));
+    const uint32_t parts = (group.count + windows_of_part - 1) / windows_of_part, bytes = windows_of_part * most * 4;
+    GPU_TRY(cudaGetDevice(&device));
+    GPU_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, split_into_digits, DIGIT_THREADS, bytes));
+    const uint32_t needed = (scalars.count + DIGIT_THREADS - 1) / DIGIT_THREADS;
+    const uint32_t blocks = std::min<uint32_t>(needed, std::max(1, multiprocessors * resident));
+    split_into_digits<<<dim3(blocks, parts), DIGIT_THREADS, bytes, stream>>>(windows, group, windows_of_part, scalars, digits, counts);
+    GPU_TRY_LAUNCH("split_into_digits");
+    return gpu_ok();
+}
+
 }  // namespace
 
-gpu_status sort_into_buckets(const Windows& windows, const Group& group, const Scalars& scalars,
+gpu_status sort_into_buckets(const Windows& windows, const Group& group, const Scalars& scalars, const Regions& regions,
                              const SortBuffers& buffers, cudaStream_t stream, Sorted* sorted) {
+    uint32_t* const digits = buffers.work.first;
     const uint32_t n = scalars.count, partitions = group.partition_first[group.count];
     uint32_t most = 0, most_buckets = 0, fewest = n;
     for (uint32_t j = 0; j < group.count; j++) {
@@ -258,31 +318,29 @@ gpu_status sort_into_buckets(const Windows& windows, const Group& group, const S
     uint32_t* const found = buffers.counters + HEAVY_COUNTER;
     GPU_TRY(cudaMemsetAsync(buffers.counters, 0, COUNTERS * 4, stream));
     GPU_TRY(cudaMemsetAsync(buffers.partition_next, 0, partitions * 4ull, stream));
-    split_into_digits<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(windows, group, scalars, buffers.values);
-    GPU_TRY_LAUNCH("split_into_digits");
-    const uint32_t tiles = (n + TILE - 1) / TILE;
-    count_partitions<<<dim3((tiles + TILES_COUNTED - 1) / TILES_COUNTED, group.count), TILE_THREADS, most * 4, stream>>>(
-        buffers.values, n, group, buffers.partition_next);
-    GPU_TRY_LAUNCH("count_partitions");
+    GPU_TRY_STATUS(launch_split(windows, group, scalars, most, digits, buffers.partition_next, stream));
     scan_partitions<<<1, SCAN_THREADS, 0, stream>>>(partitions, buffers.partition_start, buffers.partition_next);
     GPU_TRY_LAUNCH("scan_partitions");
     uint32_t shared = 0;
     GPU_TRY_STATUS(allow_all_shared(partition_tile, &shared));
-    partition_tile<<<dim3(tiles, group.count), TILE_THREADS, partition_shared_bytes(most), stream>>>(
-        buffers.values, group, scalars, buffers.partition_next, buffers.partitioned, buffers.low_bits);
+    // Few digits are spread over some five hundred blocks.
+    const uint32_t room_for = (shared - most * 8) / (6 * TILE_THREADS), spread = n / (512 / group.count + 1) / TILE_THREADS + 1;
+    const uint32_t each = std::min({MOST_OF_TILE, room_for, spread}), tile = each * TILE_THREADS;
+    partition_tile<<<dim3((n + tile - 1) / tile, group.count), TILE_THREADS, tile_bytes(tile, most), stream>>>(
+        digits, group, scalars, each, buffers.partition_next, buffers.partitioned, buffers.low_bits);
     GPU_TRY_LAUNCH("partition_tile");
     GPU_TRY_STATUS(allow_all_shared(sort_partition, &shared));
-    // Room for a quarter more than the mean: the top window fills nine tenths of its partitions.
-    const uint32_t room = shared / 4 - most_buckets, mean = n / fewest;
-    const uint32_t capacity = std::min(room, mean + mean / 4 + 1024), sort_bytes = (most_buckets + capacity) * 4;
-    sort_partition<<<partitions, SORT_THREADS, sort_bytes, stream>>>(
-        group, buffers.partition_start, buffers.partitioned, buffers.low_bits, capacity, buffers.values, buffers.start,
-        buffers.length, buffers.heavy, found, found + 1);
+    // Room for a quarter more than the mean: the top window fills nine tenths of its partitions. And for a number of each bucket.
+    const uint32_t room = shared / 4 - 2 * most_buckets, mean = n / fewest;
+    const uint32_t capacity = std::min(room, std::max(most_buckets, mean + mean / 4 + 1024));
+    sort_partition<<<partitions, SORT_THREADS, (2 * most_buckets + capacity) * 4, stream>>>(
+        group, buffers.partition_start, buffers.partitioned, buffers.low_bits, capacity, regions, buffers.work, buffers.counters,
+        buffers.start, buffers.length, buffers.last, buffers.heavy, found, found + 1);
     GPU_TRY_LAUNCH("sort_partition");
     uint32_t host[2];
     GPU_TRY(cudaMemcpyAsync(host, found, sizeof(host), cudaMemcpyDeviceToHost, stream));
     GPU_TRY(cudaStreamSynchronize(stream));
-    *sorted = Sorted{buffers.values, host[1], host[0]};
+    *sorted = Sorted{host[1], host[0]};
     return gpu_ok();
 }
 

@@ -12,8 +12,7 @@ struct Space {
     uint32_t *first, *second, *target;
     uint32_t* counters;
     uint32_t *heavy, *heavy_base;
-    uint32_t* values;
-    uint32_t *start, *length;
+    uint32_t *start, *length, *last;
     uint32_t *partition_start, *partition_next;
     void* scratch;
     uint32_t blocks, max_per_lane;
@@ -28,7 +27,8 @@ struct Space {
     SortBuffers sort_buffers(uint64_t entries) const {
         uint32_t* const partitioned = reinterpret_cast<uint32_t*>(static_cast<Affine<F>*>(slots) + ping);
         uint16_t* const low_bits = reinterpret_cast<uint16_t*>(partitioned + entries);
-        return SortBuffers{values, start, length, heavy, partition_start, partition_next, counters, partitioned, low_bits};
+        return SortBuffers{Descriptors{first, second, target}, start, length, last, heavy, partition_start, partition_next, counters,
+                           partitioned, low_bits};
     }
 };
 
@@ -37,9 +37,10 @@ gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t 
                            const Scalars& scalars, const void* bases, uint32_t bucket_slot, cudaStream_t stream) {
     const Group group = group_of(windows, first, count, scalars.count);
     const SortBuffers buffers = space.sort_buffers<F>(static_cast<uint64_t>(scalars.count) * count);
+    const Regions regions{space.ping, bucket_slot};
     Sorted sorted;
-    GPU_TRY_STATUS(sort_into_buckets(windows, group, scalars, buffers, stream, &sorted));
-    return accumulate<F>(space.workspace<F>(), buffers, group, sorted, static_cast<const Affine<F>*>(bases), bucket_slot, stream);
+    GPU_TRY_STATUS(sort_into_buckets(windows, group, scalars, regions, buffers, stream, &sorted));
+    return accumulate<F>(space.workspace<F>(), buffers, group, sorted, regions, static_cast<const Affine<F>*>(bases), stream);
 }
 
 }  // namespace msm

@@ -4,8 +4,20 @@
 
 namespace msm {
 
+constexpr int SUM_THREADS = 128;
 constexpr uint32_t SUM_BLOCKS = 64;  // so many partial sums are left to the host
 constexpr uint32_t SUM_DIRECTLY = SUM_BLOCKS * SUM_THREADS * 2;
+
+/// The sum of a block's values in thread 0.
+template <class F>
+__device__ void sum_block(Xyzz<F>* value, Xyzz<F>* shared) {
+    for (uint32_t half = SUM_THREADS / 2; half >= 1; half >>= 1) {
+        if (threadIdx.x >= half && threadIdx.x < 2 * half) shared[threadIdx.x - half] = *value;
+        __syncthreads();
+        if (threadIdx.x < half) add_in_place(value, &shared[threadIdx.x]);
+        __syncthreads();
+    }
+}
 
 /// Neighbours of the list into slots from `slot` on; without a list, the second half of `left` slots to the first half, in place.
 static __global__ void describe_halving(const Descriptors work, const uint32_t* list, uint32_t slot, uint32_t left) {

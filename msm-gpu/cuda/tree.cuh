@@ -1,11 +1,12 @@
 #pragma once
 // The sum of each bucket by a tree of pairwise additions, one `batch_add` for each level.
 //
-// Bucket b holds m points from position s of the sorted values. Level 0 adds neighbours (2i, 2i + 1) into the slots of the bucket,
-// ceil(m / 2) from slot (s + b) / 2 on, and moves an odd last point there unchanged. Those regions never overlap ((s + b) / 2 grows
-// by at least ceil(m / 2) from one bucket to the next), so nothing needs a prefix sum. A later level adds the second half of what
-// is left to the first half, in place: i and h + i into i, with h = ceil(left / 2), so an odd point in the middle stays where it is and
-// what is left stays together. A bucket's last addition goes straight to its place in the bucket array.
+// Bucket b holds m points, before which those of the buckets before come to s. Level 0 adds neighbours (2i, 2i + 1), as the sort has
+// described them, into the slots of the bucket, ceil(m / 2) from slot (s + b) / 2 on, and an odd last point is moved there unchanged.
+// Those regions never overlap ((s + b) / 2 grows by at least ceil(m / 2) from one bucket to the next), so nothing needs a prefix
+// sum. A later level adds the second half of what is left to the first half, in place: i and h + i into i, with h = ceil(left / 2), so
+// an odd point in the middle stays where it is and what is left stays together. A bucket's last addition goes straight to
+// its place in the bucket array.
 #include <algorithm>
 
 #include <cub/block/block_scan.cuh>
@@ -15,7 +16,7 @@
 
 namespace msm {
 
-/// Counters of a workspace: a level's additions at its number, and its queue QUEUES further on; the sort's two; and the queue of
+/// Counters of a workspace: a level's additions at its number, and its queue QUEUES further on; the sort's; and the queue of
 /// launches whose count the host knows. The sort clears all of them.
 constexpr uint32_t QUEUES = 32, FIXED_QUEUE = 66;
 
@@ -53,43 +54,31 @@ gpu_status launch_in_slots(const Workspace<F>& space, const uint32_t* count, uin
     return launch_batch_add<F, Points::TILED, Points::TILED>(space, space.slots, space.slots, space.slots, count, fixed_count, stream);
 }
 
-/// A level and where it works.
-struct Level {
-    uint32_t number;
-    uint32_t region;   // first slot of the region of all buckets; level 0 reads the bases through the sorted values
-    uint32_t buckets;  // first slot of the group's bucket array
-};
-
-/// One bucket at a level: where its values start, and how many points are left; `length` is 0 when there is nothing left to do.
-struct Run {
-    uint32_t start, length;
-};
-
-__device__ __forceinline__ Run run_at(uint32_t level, uint32_t start, uint32_t length) {
+/// Points of a bucket of `length` before a level, from 1 on; 0 when they have been one already.
+__device__ __forceinline__ uint32_t left_at(uint32_t level, uint32_t length) {
     const uint32_t less = length > 0 ? (length - 1) >> level : 0;
-    return Run{start, less > 0 ? less + 1 : level == 0 ? length : 0};
+    return less > 0 ? less + 1 : 0;
 }
 
-/// The first slot of a bucket.
-__device__ __forceinline__ uint32_t slot_of(const Level& level, uint32_t bucket, Run run) {
-    return level.region + ((run.start + bucket) >> 1);
+/// The i-th addition of a bucket with so many points left: its two points, and its target.
+__device__ __forceinline__ void describe(const Descriptors& work, uint32_t at, const Regions& regions, uint32_t bucket, uint32_t start,
+                                         uint32_t left, uint32_t i) {
+    const uint32_t slot = regions.slot(start, bucket) + i;
+    work.first[at] = slot;
+    work.second[at] = slot + (left + 1) / 2;
+    work.target[at] = left == 2 ? regions.buckets + bucket : slot;
 }
 
-/// The i-th addition of a bucket with this run: its two points, and its target.
-__device__ __forceinline__ void describe(const Descriptors& work, uint32_t at, const Level& level, uint32_t bucket, Run run,
-                                         uint32_t i, const uint32_t* values) {
-    const uint32_t slot = slot_of(level, bucket, run) + i, from = run.start + 2 * i;
-    work.first[at] = level.number == 0 ? values[from] : slot;
-    work.second[at] = level.number == 0 ? values[from + 1] : slot + (run.length + 1) / 2;
-    work.target[at] = run.length == 2 ? level.buckets + bucket : slot;
-}
-
-/// Moves the odd last point of a bucket into its slots, or to the bucket array when it is the only one. At level 0.
+/// Moves the last of an odd number of points of each bucket into its slots, or to the bucket array when it is the only one.
 template <class F>
-__device__ __forceinline__ void move_last(Affine<F>* slots, const Affine<F>* bases, const Level& level, uint32_t bucket,
-                                          Run run, const uint32_t* values) {
-    const uint32_t value = values[run.start + run.length - 1];
-    const uint32_t to = run.length == 1 ? level.buckets + bucket : slot_of(level, bucket, run) + (run.length >> 1);
+__global__ void move_last(const Regions regions, uint32_t buckets, const uint32_t* start, const uint32_t* length,
+                          const uint32_t* last, const Affine<F>* bases, Affine<F>* slots) {
+    const uint32_t bucket = blockIdx.x * blockDim.x + threadIdx.x;
+    if (bucket >= buckets) return;
+    const uint32_t points = length[bucket];
+    if (points % 2 == 0) return;
+    const uint32_t value = last[bucket];
+    const uint32_t to = points == 1 ? regions.buckets + bucket : regions.slot(start[bucket], bucket) + points / 2;
     Affine<F> point = PointRows<F, Points::PLAIN>(bases, value & ~SIGN).load();
     if (value & SIGN) point.y = canonical(neg(point.y));
     PointRows<F, Points::TILED>(slots, to).store(point.x, point.y);
@@ -97,17 +86,16 @@ __device__ __forceinline__ void move_last(Affine<F>* slots, const Affine<F>* bas
 
 constexpr int PLAN_THREADS = 256, PLAN_BUCKETS = 1024;
 
-/// Writes the additions of one level. A block takes 1024 buckets, counts their pairs, reserves room for them at once, and lets
+/// Writes the additions of a level above 0. A block takes 1024 buckets, counts their pairs, reserves room for them at once, and lets
 /// each thread find the bucket of its pair by bisection, so that long and short buckets cost the same for each pair.
-template <class F>
-__global__ void __launch_bounds__(PLAN_THREADS)
-    plan_level(const Level level, uint32_t buckets, const uint32_t* start, const uint32_t* length, const uint32_t* values,
-               const Affine<F>* bases, Affine<F>* slots, const Descriptors work, uint32_t* counter) {
+static __global__ void __launch_bounds__(PLAN_THREADS)
+    plan_level(uint32_t level, const Regions regions, uint32_t buckets, const uint32_t* start, const uint32_t* length,
+               const Descriptors work, uint32_t* counter) {
     constexpr int EACH = PLAN_BUCKETS / PLAN_THREADS;
     using Scan = cub::BlockScan<uint32_t, PLAN_THREADS>;
     __shared__ typename Scan::TempStorage scan;
     __shared__ uint32_t before[PLAN_BUCKETS + 1];
-    __shared__ Run runs[PLAN_BUCKETS];
+    __shared__ uint32_t starts[PLAN_BUCKETS], lefts[PLAN_BUCKETS];
     __shared__ uint32_t reserved;
     const uint32_t block_first = blockIdx.x * PLAN_BUCKETS;
     uint32_t pairs[EACH], sum = 0;
@@ -115,11 +103,11 @@ __global__ void __launch_bounds__(PLAN_THREADS)
     for (int k = 0; k < EACH; k++) {
         const uint32_t mine = threadIdx.x * EACH + k, bucket = block_first + mine;
         const uint32_t all = bucket < buckets ? length[bucket] : 0;
-        const Run run = all ? run_at(level.number, start[bucket], all) : Run{0, 0};
-        runs[mine] = run;
-        pairs[k] = all >= HEAVY ? 0 : run.length >> 1;  // heavy buckets are planned by plan_heavy
+        const uint32_t left = left_at(level, all);
+        starts[mine] = left ? start[bucket] : 0;
+        lefts[mine] = left;
+        pairs[k] = all >= HEAVY ? 0 : left / 2;  // heavy buckets are planned by plan_heavy
         sum += pairs[k];
-        if (level.number == 0 && (run.length & 1)) move_last(slots, bases, level, bucket, run, values);
     }
     uint32_t mine_before, total;
     Scan(scan).ExclusiveSum(sum, mine_before, total);
@@ -138,63 +126,60 @@ __global__ void __launch_bounds__(PLAN_THREADS)
 #pragma unroll
         for (int step = PLAN_BUCKETS / 2; step >= 1; step /= 2)
             if (before[k + step] <= p) k += step;
-        describe(work, reserved + p, level, block_first + k, runs[k], p - before[k], values);
+        describe(work, reserved + p, regions, block_first + k, starts[k], lefts[k], p - before[k]);
     }
 }
 
 /// Reserves room for the additions of each heavy bucket.
-static __global__ void reserve_heavy(uint32_t level, uint32_t heavy_count, const uint32_t* heavy, const uint32_t* start,
-                              const uint32_t* length, uint32_t* base, uint32_t* counter) {
+static __global__ void reserve_heavy(uint32_t level, uint32_t heavy_count, const uint32_t* heavy, const uint32_t* length,
+                                     uint32_t* base, uint32_t* counter) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= heavy_count) return;
-    const uint32_t pairs = run_at(level, start[heavy[i]], length[heavy[i]]).length >> 1;
+    const uint32_t pairs = left_at(level, length[heavy[i]]) / 2;
     base[i] = pairs ? atomicAdd(counter, pairs) : 0;
 }
 
 /// Writes the additions of heavy buckets, blockIdx.y naming the bucket.
 static __global__ void __launch_bounds__(PLAN_THREADS)
-    plan_heavy(const Level level, const uint32_t* heavy, const uint32_t* base, const uint32_t* start, const uint32_t* length,
-               const uint32_t* values, const Descriptors work) {
-    const uint32_t bucket = heavy[blockIdx.y];
-    const Run run = run_at(level.number, start[bucket], length[bucket]);
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < run.length >> 1; i += gridDim.x * blockDim.x)
-        describe(work, base[blockIdx.y] + i, level, bucket, run, i, values);
+    plan_heavy(uint32_t level, const Regions regions, const uint32_t* heavy, const uint32_t* base, const uint32_t* start,
+               const uint32_t* length, const Descriptors work) {
+    const uint32_t bucket = heavy[blockIdx.y], left = left_at(level, length[bucket]);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < left / 2; i += gridDim.x * blockDim.x)
+        describe(work, base[blockIdx.y] + i, regions, bucket, start[bucket], left, i);
 }
 
-/// Sums every bucket of a sorted group into the bucket array at `bucket_slot`, empty ones to infinity.
+/// Sums every bucket of a sorted group into the bucket array, empty ones to infinity.
 template <class F>
 gpu_status accumulate(const Workspace<F>& space, const SortBuffers& buffers, const Group& group, const Sorted& sorted,
-                      const Affine<F>* bases, uint32_t bucket_slot, cudaStream_t stream) {
+                      const Regions& regions, const Affine<F>* bases, cudaStream_t stream) {
     // The array begins and ends with whole tiles.
-    GPU_TRY(cudaMemsetAsync(space.slots + bucket_slot, 0, group.buckets * sizeof(Affine<F>), stream));
-    uint32_t levels = sorted.longest > 0 ? 1 : 0;  // one even for a single point: it must reach the bucket array
-    while (levels > 0 && (1ull << levels) < sorted.longest) levels++;
-    const uint32_t blocks = (group.buckets + PLAN_BUCKETS - 1) / PLAN_BUCKETS;
-    for (uint32_t number = 0; number < levels; number++) {
-        const Level level{number, space.ping, bucket_slot};
-        uint32_t* const counter = space.counters + number;
-        plan_level<F><<<blocks, PLAN_THREADS, 0, stream>>>(level, group.buckets, buffers.start, buffers.length,
-                                                           sorted.values, bases, space.slots, space.work, counter);
+    GPU_TRY(cudaMemsetAsync(space.slots + regions.buckets, 0, group.buckets * sizeof(Affine<F>), stream));
+    move_last<F><<<(group.buckets + 127) / 128, 128, 0, stream>>>(regions, group.buckets, buffers.start, buffers.length, buffers.last,
+                                                                bases, space.slots);
+    GPU_TRY_LAUNCH("move_last");
+    for (uint32_t level = 0; (1ull << level) < sorted.longest; level++) {
+        uint32_t* const counter = space.counters + level;
+        if (level == 0) {
+            GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::TILED>(space, bases, bases, space.slots, counter, 0, stream)));
+            continue;
+        }
+        plan_level<<<(group.buckets + PLAN_BUCKETS - 1) / PLAN_BUCKETS, PLAN_THREADS, 0, stream>>>(
+            level, regions, group.buckets, buffers.start, buffers.length, space.work, counter);
         GPU_TRY_LAUNCH("plan_level");
         if (sorted.heavy > 0) {
-            reserve_heavy<<<(sorted.heavy + 127) / 128, 128, 0, stream>>>(number, sorted.heavy, buffers.heavy, buffers.start,
-                                                                          buffers.length, space.heavy_base, counter);
+            reserve_heavy<<<(sorted.heavy + 127) / 128, 128, 0, stream>>>(level, sorted.heavy, buffers.heavy, buffers.length,
+                                                                          space.heavy_base, counter);
             GPU_TRY_LAUNCH("reserve_heavy");
             constexpr uint32_t MOST = 65535;  // blocks along y
             for (uint32_t at = 0; at < sorted.heavy; at += MOST) {
                 const uint32_t here = std::min(MOST, sorted.heavy - at);
                 const uint32_t wide = std::max(1u, 2048 / here);
-                plan_heavy<<<dim3(wide, here), PLAN_THREADS, 0, stream>>>(level, buffers.heavy + at, space.heavy_base + at,
-                                                                          buffers.start, buffers.length, sorted.values,
-                                                                          space.work);
+                plan_heavy<<<dim3(wide, here), PLAN_THREADS, 0, stream>>>(level, regions, buffers.heavy + at, space.heavy_base + at,
+                                                                          buffers.start, buffers.length, space.work);
                 GPU_TRY_LAUNCH("plan_heavy");
             }
         }
-        if (number == 0) {
-            GPU_TRY_STATUS((launch_batch_add<F, Points::PLAIN, Points::TILED>(space, bases, bases, space.slots, counter, 0, stream)));
-        } else {
-            GPU_TRY_STATUS(launch_in_slots<F>(space, counter, 0, stream));
-        }
+        GPU_TRY_STATUS(launch_in_slots<F>(space, counter, 0, stream));
     }
     return gpu_ok();
 }

@@ -47,6 +47,34 @@ GPU_UNROLL
     return biased;
 }
 
+/// A window's buckets as rows and columns, for the reduction: by halving, each row and each column becomes a line of 2^kept points at
+/// most, whose sums by bit the last step makes.
+struct Shape {
+    uint32_t row_bits, column_bits, kept;
+    GPU_HD uint32_t row_rounds() const { return column_bits > kept ? column_bits - kept : 0; }
+    GPU_HD uint32_t column_rounds() const { return row_bits > kept ? row_bits - kept : 0; }
+};
+GPU_HD Shape shape_of(uint32_t width) {
+    const uint32_t bits = width - 1, columns = (bits + 1) / 2, rows = bits - columns;
+    return Shape{rows, columns, rows < 9 ? (rows > 7 ? 9 - rows : 2) : 0};
+}
+
+/// Log of the most points of all lines of a window, one way.
+GPU_HD uint32_t most_line_points_log(const Windows& windows) {
+    uint32_t most = 0;
+    for (uint32_t j = 0; j < windows.count; j++) {
+        const Shape shape = shape_of(windows.width[j]);
+        const uint32_t l = shape.column_bits, h = shape.row_bits;
+        const uint32_t rows = h + l - shape.row_rounds(), columns = l + h - shape.column_rounds();
+        most = most > rows ? most : rows;
+        most = most > columns ? most : columns;
+    }
+    return most;
+}
+
+/// Points in XYZZ that the last step of a reduction takes. Mirrored by `Windows::line_points`.
+GPU_HD uint32_t line_points(const Windows& windows) { return windows.count << (most_line_points_log(windows) + 1); }
+
 constexpr uint32_t MAX_PARTITIONS_LOG = 13;  // of a window; the plans of the Rust side know it
 constexpr uint32_t MAX_LOW_BITS = 13;        // log of the most buckets in a partition
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::DeviceCurve;
 use super::ffi::Windows;
-use super::ffi::host::{FieldOperation, PointOperation, fp, fp2, g1, g2, group_of};
+use super::ffi::host::{FieldOperation, PointOperation, fp, fp2, g1, g2, group_of, line_points};
 use super::plan::PARTITIONS;
 use super::windows::MAX_WINDOWS;
 use crate::field::BaseField;
@@ -192,5 +192,12 @@ fn partitions_of_a_pass_hold_its_buckets_and_are_no_more_than_planned() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_reduction_s_last_step_takes_what_is_planned() {
+    for windows in (1..=MAX_WINDOWS).map(Windows::new).filter(|windows| windows.width[0] <= 27) {
+        assert_eq!(windows.line_points(), u64::from(line_points(&windows)), "{} windows", windows.count);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) struct Layout {
     pub(crate) heavy: u64,
     /// Partitions of a sort, and the end of the last.
     pub(crate) partitions: u64,
-    /// Scratch of the addition kernel, in bytes.
+    /// Scratch of the addition kernel, or of the reduction's last step, in bytes.
     pub(crate) scratch_bytes: u64,
     /// Blocks of the addition kernel.
     pub(crate) blocks: u32,
@@ -95,10 +95,10 @@ impl Layout {
     pub(crate) fn words(&self) -> [u64; 11] {
         [
             128, // counters
-            self.entries,
             self.descriptors,
             self.descriptors,
             self.descriptors,
+            self.pass_buckets,
             self.pass_buckets,
             self.pass_buckets,
             self.heavy,
@@ -199,9 +199,8 @@ impl Task {
             buckets,
             heavy: entries / HEAVY + 1,
             partitions: if entries == 0 { 0 } else { PARTITIONS * u64::from(pass) + 1 },
-            scratch_bytes: u64::from(blocks)
-                * u64::from(self.shape.threads)
-                * u64::from(per_lane)
+            scratch_bytes: (u64::from(blocks) * u64::from(self.shape.threads) * u64::from(per_lane))
+                .max(if dense == 0 { 0 } else { 4 * windows.line_points() })
                 * u64::from(self.shape.coordinate_bytes),
             blocks,
             per_lane,

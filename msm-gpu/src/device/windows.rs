@@ -47,6 +47,19 @@ impl Windows {
         self.buckets(0..self.count)
     }
 
+    /// Points in XYZZ coordinates that the last step of the reduction takes; see `line_points` of `cuda/windows.cuh`.
+    pub(crate) fn line_points(&self) -> u64 {
+        let points_log = |width: u32| {
+            let columns = width / 2;
+            let rows = width - 1 - columns;
+            let kept = 9u32.saturating_sub(rows).min(2);
+            // A line of one kind is what is left of as many points as there are lines of the other.
+            (rows + kept.min(columns)).max(columns + kept.min(rows))
+        };
+        let most = self.extents().map(|(_, width)| points_log(width)).max().unwrap_or(0);
+        u64::from(self.count) << (most + 1)
+    }
+
     /// What a multiplication of `points` points in `chunks` chunks costs, in quarters of an addition: each window adds every point
     /// once, less the first of each bucket; the buckets of each later chunk are added to the first's; and each bucket is added twice
     /// when the buckets are reduced, at a rate somewhat below that of the rest.

@@ -91,9 +91,8 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let mut part = || parts.next().unwrap_or(std::ptr::null_mut());
         let [ping, pong, ..] = layout.slots();
         let counters = part();
-        let values = part();
         let (first, second, target) = (part(), part(), part());
-        let (start, length, heavy, heavy_base) = (part(), part(), part(), part());
+        let (start, length, last, heavy, heavy_base) = (part(), part(), part(), part(), part());
         let (partition_start, partition_next) = (part(), part());
         let space = RawSpace {
             slots: guards.0.pointer(),
@@ -105,9 +104,9 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
             counters,
             heavy,
             heavy_base,
-            values,
             start,
             length,
+            last,
             partition_start,
             partition_next,
             scratch: guards.2.pointer(),
@@ -141,6 +140,8 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let buckets = windows.buckets(pass.clone());
         within("the workspace's entries", self.layout.entries as usize, 0, entries.count * count as usize)?;
         within("the workspace's buckets", self.layout.pass_buckets as usize, 0, buckets as usize)?;
+        // The digits lie where the first and second points of the additions come later.
+        within("the workspace's digits", 2 * self.layout.descriptors as usize, 0, self.layout.entries as usize)?;
         let partitions = PARTITIONS * u64::from(count) + 1;
         within("the workspace's partitions", self.layout.partitions as usize, 0, partitions as usize)?;
         within("the workspace's slots", self.slots as usize, bucket_slot as usize, buckets as usize)?;
@@ -195,6 +196,8 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
             (buckets / 2) as usize,
         )?;
         expect("the sums of the windows", windows.count as usize * 32 * C::JACOBIAN_WORDS, sums.len())?;
+        let line_bytes = windows.line_points() as usize * 2 * size_of::<C::Words>();
+        within("the workspace's scratch", self.layout.scratch_bytes as usize, 0, line_bytes)?;
         let _span = self.stream.span("reduce buckets", buckets as usize);
         // SAFETY: regions, descriptors and sums are large enough, as checked.
         unsafe {

@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn msm_host_g1(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_g2(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_group(windows: *const Windows, first: u32, count: u32, n: u32, out: *mut WindowOfGroup);
+    fn msm_host_line_points(windows: *const Windows) -> u32;
 }
 
 /// An operation of fp.cuh and fp2.cuh.
@@ -109,4 +110,10 @@ pub(crate) fn group_of(windows: &Windows, pass: std::ops::Range<u32>, n: u32) ->
     // SAFETY: live windows, of which the pass has some, and room for four numbers for each of them.
     unsafe { msm_host_group(windows, pass.start, pass.len() as u32, n, out.as_mut_ptr()) };
     out
+}
+
+/// Points that the last step of the reduction takes.
+pub(crate) fn line_points(windows: &Windows) -> u32 {
+    // SAFETY: live windows.
+    unsafe { msm_host_line_points(windows) }
 }
