@@ -87,9 +87,9 @@ impl Drop for Guard<'_> {
 }
 
 /// Proves witnesses as they come, by `workers` callers of `prove` at a time, this thread among them, and hands the outcomes to `done` in
-/// the witnesses' order. The next witness is made meanwhile on a thread of its own, from when the proof leaves it the [`Cores`]; no more than one for each worker and that one are in
-/// memory. An error is the outcome of its own proof only. After `Break` no more proofs are begun
-/// and no more outcomes handed over.
+/// the witnesses' order. The next witness is made meanwhile on a thread of its own, from when the proof leaves it the [`Cores`]; no
+/// more than one for each worker and that one are in memory. An error is the outcome of its own proof only. After `Break` no more
+/// proofs are begun and no more outcomes handed over.
 pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     workers: usize,
     prove: impl Fn(Cores, &PackedWitness<Scalar>, Randomness) -> Result<Proved, ProveError> + Sync,

@@ -9,7 +9,7 @@ use crate::Error;
 /// Buffers of the sizes of a layout.
 ///
 /// Wiped in the end is whatever spells out scalars, in their digits or as lists of the points of a bucket: all words, and the beginning
-/// of the slots, where the sort leaves such a list. Together that is 16 bytes for each point and window of a pass. Sums of points are not
+/// of the slots, where the sort leaves such a list. Together that is 12 bytes for each point and window of a pass. Sums of points are not
 /// wiped, nor is the scratch of the additions: they follow from the digits too, and a sum of few points could be found by search, but they
 /// are three quarters of the workspace and more, and clearing all of it would delay the next work by several milliseconds.
 #[derive(Debug)]

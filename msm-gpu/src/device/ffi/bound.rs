@@ -141,7 +141,12 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         within("the workspace's entries", self.layout.entries as usize, 0, entries.count * count as usize)?;
         within("the workspace's buckets", self.layout.pass_buckets as usize, 0, buckets as usize)?;
         // The digits lie where the first and second points of the additions come later.
-        within("the workspace's digits", 2 * self.layout.descriptors as usize, 0, self.layout.entries as usize)?;
+        within(
+            "the workspace's digits",
+            2 * self.layout.descriptors as usize,
+            0,
+            self.layout.entries as usize,
+        )?;
         let partitions = PARTITIONS * u64::from(count) + 1;
         within("the workspace's partitions", self.layout.partitions as usize, 0, partitions as usize)?;
         within("the workspace's slots", self.slots as usize, bucket_slot as usize, buckets as usize)?;
