@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
     for (uint32_t b = threadIdx.x; b < buckets; b += SORT_THREADS) next[b] = 0;
     __syncthreads();
     const uint16_t* const bucket_of_point = low_bits + begin;
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) take(bucket_of_point[i]);
     __syncthreads();
     uint32_t most = 0;
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(SORT_THREADS)
     auto target = [&](uint32_t bucket, uint32_t from, uint32_t points, uint32_t i) {
         return points == 2 ? regions.buckets + first_bucket + bucket : regions.slot(begin + from, first_bucket + bucket) + i;
     };
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
         const uint32_t bucket = bucket_of_point[i], place = take(bucket), value = partitioned[begin + i];
         if (stage) {
