@@ -1,8 +1,8 @@
 // Digits of the scalars, their sort by bucket, the extent of each bucket, and the additions of neighbours within each.
 //
-// The sort has two passes. The first one puts the points of each window into partitions of neighbouring buckets, some 32 thousand points
-// each; the second one sorts a partition by its buckets in shared memory, and writes not the points but the pairs of them that are to be
-// added. Points of a bucket come in any order, so places are handed out by atomic counters in shared memory, and nothing
+// The sort has two passes. The first one puts the points of each window into partitions of neighbouring buckets, up to some 32 thousand
+// points each; the second one sorts a partition by its buckets in shared memory, and writes not the points but the pairs of them that are
+// to be added. Points of a bucket come in any order, so places are handed out by atomic counters in shared memory, and nothing
 // is scanned but the counts.
 #include "buckets.cuh"
 
@@ -179,8 +179,10 @@ __device__ __forceinline__ uint32_t take_together(uint32_t* next, uint32_t bucke
     return __shfl_sync(active, place, leader) + __popc(active & ((1u << lane) - 1));
 }
 
-/// Sorts one partition by bucket, measures its buckets, and describes the additions of neighbours. One with more than `capacity` points,
-/// which shared memory does not hold, is described as its points come; it is often one long bucket.
+/// Sorts one partition by bucket, measures its buckets, and describes the additions of neighbours: points 2i and 2i + 1 of a bucket are
+/// its addition i. A partition's additions are numbered through its buckets, and lie together in the list, from `reserved` on. One with
+/// more than `capacity` points, which shared memory does not hold, is described as its points come; it is often one long bucket.
+/// `capacity` is no less than the buckets of a partition.
 __global__ void __launch_bounds__(SORT_THREADS)
     sort_partition(const __grid_constant__ Group group, const uint32_t* partition_start, const uint32_t* partitioned,
                    const uint16_t* low_bits, uint32_t capacity, const Regions regions, const Descriptors work, uint32_t* additions,
@@ -268,6 +270,17 @@ __global__ void __launch_bounds__(SORT_THREADS)
     }
 }
 
+/// What a block may have on every device that knows the instructions used here, those of compute capability 8.0.
+constexpr uint32_t LEAST_SHARED = 99 << 10;
+constexpr uint32_t MOST_PARTITIONS = 1 << MAX_PARTITIONS_LOG, MOST_BUCKETS = 1 << MAX_LOW_BITS;
+/// Of a kernel that scans, beside what its launch asks for.
+template <int THREADS_OF_BLOCK>
+constexpr uint32_t FIXED_SHARED = sizeof(typename cub::BlockScan<uint32_t, THREADS_OF_BLOCK>::TempStorage) + 64;
+static_assert(9 * DIGIT_THREADS * 4 + MOST_PARTITIONS * 4 <= LEAST_SHARED, "split_into_digits takes one window at least");
+static_assert(FIXED_SHARED<TILE_THREADS> + tile_bytes(TILE_THREADS, MOST_PARTITIONS) <= LEAST_SHARED,
+              "partition_tile takes one digit for each thread at least");
+static_assert(FIXED_SHARED<SORT_THREADS> + 3 * MOST_BUCKETS * 4 <= LEAST_SHARED, "sort_partition has three words for each bucket");
+
 /// Lets launches of a kernel ask for all the shared memory there is, and says how much. The limit is the same each time: limits
 /// belong to the current device, and another thread may be between setting its own and its launch.
 template <class Kernel>
@@ -330,7 +343,7 @@ gpu_status sort_into_buckets(const Windows& windows, const Group& group, const S
         digits, group, scalars, each, buffers.partition_next, buffers.partitioned, buffers.low_bits);
     GPU_TRY_LAUNCH("partition_tile");
     GPU_TRY_STATUS(allow_all_shared(sort_partition, &shared));
-    // Room for a quarter more than the mean: the top window fills nine tenths of its partitions. And for a number of each bucket.
+    // Room for a quarter more than the mean: the top window fills nine tenths of its partitions. And for where each bucket starts.
     const uint32_t room = shared / 4 - 2 * most_buckets, mean = n / fewest;
     const uint32_t capacity = std::min(room, std::max(most_buckets, mean + mean / 4 + 1024));
     sort_partition<<<partitions, SORT_THREADS, (2 * most_buckets + capacity) * 4, stream>>>(

@@ -27,7 +27,7 @@ struct Sorted {
     uint32_t heavy;    // how many buckets are on the heavy list
 };
 
-/// Buckets this long are planned by many blocks.
+/// Buckets this long are planned by many blocks. The plans of the Rust side know it, and COUNTERS.
 constexpr uint32_t HEAVY = 8192;
 
 /// Counters of a workspace, of which the sort uses three: the additions of level 0, how many buckets are heavy, and the length of the
@@ -36,7 +36,7 @@ constexpr uint32_t COUNTERS = 128, HEAVY_COUNTER = 64, LONGEST_COUNTER = 65;
 
 /// Device buffers of the sort, for E = scalars times windows of a group and B its buckets.
 struct SortBuffers {
-    Descriptors work;            // E / 2 of each at least; `first` and `second` hold the digits before, and follow each other
+    Descriptors work;            // E / 2 of each at least; `second` follows `first`, and both together hold the E digits before
     uint32_t* start;             // B
     uint32_t* length;            // B
     uint32_t* last;              // B
@@ -51,7 +51,7 @@ struct SortBuffers {
 
 /// Sorts the points of a group by bucket, and describes the additions of neighbours in a bucket: bucket b has length[b] points, before
 /// which those of the buckets before come to start[b], and the last of an odd number of them, which has no neighbour, is last[b].
-/// Clears the counters but those that it counts itself. Waits for the stream once, to learn the longest bucket.
+/// Clears all counters first; COUNTERS names those it leaves counts in. Waits for the stream once, to learn the longest bucket.
 gpu_status sort_into_buckets(const Windows& windows, const Group& group, const Scalars& scalars, const Regions& regions,
                              const SortBuffers& buffers, cudaStream_t stream, Sorted* sorted);
 

@@ -54,10 +54,12 @@ static __global__ void describe_folds(const __grid_constant__ Windows windows, c
 
 /// The rows (x = 0) or columns (x = 1) of window j for block (x, j): their sums by bit of their number, and the sum of all rows.
 ///
-/// A line is still `1 << kept` points, so that point i belongs to line i >> kept. Step s adds point p + 2^s to point p wherever bit s of p is
-/// clear and the bits below it are all clear, or are one bit of the line's number. In the end point 0 is the sum of all, and point
-/// 2^b the sum of those whose number has bit b set: what step b added to a multiple of 2^(b + 1) stays behind for the later
-/// steps to add up. That is one addition for each point and some more, in as many steps as a single sum takes.
+/// A line is still `1 << kept` points, so that point i belongs to line i >> kept, and bit c >= kept of i is bit c - kept of the line's
+/// number. Step s adds point p + 2^s to point p wherever bit s of p is clear and of the bits below it at most one is set, a bit of the
+/// line's number. After it, for every multiple m of 2^(s + 1), point m is the sum of the 2^(s + 1) points from m on, and point m + 2^c,
+/// for each c from kept to s, the sum of those among them whose bit c is set: step c leaves it alone as the second half of what it
+/// adds up, and the later steps join such halves. In the end point 0 is the sum of all, and point 2^c that of the lines with
+/// this bit. That is one addition for each point and at most one more, in as many steps as a single sum takes.
 template <class F>
 __global__ void __launch_bounds__(BIT_THREADS<F>)
     sum_by_bit(const __grid_constant__ Windows windows, const __grid_constant__ FoldPlan plan, const Affine<F>* slots,

@@ -76,7 +76,7 @@ GPU_HD uint32_t most_line_points_log(const Windows& windows) {
 GPU_HD uint32_t line_points(const Windows& windows) { return windows.count << (most_line_points_log(windows) + 1); }
 
 constexpr uint32_t MAX_PARTITIONS_LOG = 13;  // of a window; the plans of the Rust side know it
-constexpr uint32_t MAX_LOW_BITS = 13;        // log of the most buckets in a partition
+constexpr uint32_t MAX_LOW_BITS = 12;        // log of the most buckets in a partition; buckets.cu checks that they fit
 
 /// The windows that one pass handles. Buckets are numbered through the group, and so are the partitions that the sort first puts
 /// points into: 2^low_bits[j] neighbouring buckets of window j each.
@@ -95,8 +95,8 @@ inline uint32_t bits_of(uint32_t value) {
     return bits;
 }
 
-/// For n scalars. Partitions have up to 2^15 points, fewer where there would not be some two thousand of them. Windows have 27 bits
-/// at most.
+/// For n scalars. Digits that are spread evenly give a partition up to 2^15 points, fewer where there would not be some two thousand
+/// partitions, and more where a window has as many as it can have. Windows have 26 bits at most.
 inline Group group_of(const Windows& windows, uint32_t first, uint32_t count, uint32_t n) {
     Group group{};
     group.first = first;

@@ -177,7 +177,7 @@ fn partitions_of_a_pass_hold_its_buckets_and_are_no_more_than_planned() {
                         assert_eq!(u64::from(window.first_partition), partitions, "window {j}, {n} points");
                         let own = u64::from(window.end_partition - window.first_partition);
                         assert!(
-                            own <= PARTITIONS && window.low_bits <= 13,
+                            own <= PARTITIONS && window.low_bits <= 12,
                             "window {j}, {n} points: {window:?}"
                         );
                         assert_eq!(
@@ -197,7 +197,7 @@ fn partitions_of_a_pass_hold_its_buckets_and_are_no_more_than_planned() {
 
 #[test]
 fn the_reduction_s_last_step_takes_what_is_planned() {
-    for windows in (1..=MAX_WINDOWS).map(Windows::new).filter(|windows| windows.width[0] <= 27) {
+    for windows in (10..=MAX_WINDOWS).map(Windows::new) {
         assert_eq!(windows.line_points(), u64::from(line_points(&windows)), "{} windows", windows.count);
     }
 }

@@ -31,11 +31,11 @@ impl Shape {
 
 /// Point indices and slots leave the top bit to the sign.
 pub(crate) const MAX_INDEX: u64 = 1 << 31;
-/// A bucket with this many points is planned by several blocks.
+/// A bucket with this many points is planned by several blocks: HEAVY of buckets.cuh.
 const HEAVY: u64 = 8192;
 /// Partitions of a window that the sort makes, at most: 2^MAX_PARTITIONS_LOG of windows.cuh.
 pub(crate) const PARTITIONS: u64 = 8192;
-/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 98 GB for all windows of 2^27 points of G1.
+/// A pass with more entries than this gains nothing, and its memory has to come from somewhere: 92 GB for all windows of 2^27 points of G1.
 const MOST_ENTRIES: u64 = 1 << 29;
 /// Shorter chunks than half of this save no memory beside the scratch of the additions, and take ages.
 const SHORTEST_CHUNK: u64 = 1 << 16;
@@ -52,7 +52,7 @@ pub(crate) struct Layout {
     pub(crate) entries: u64,
     /// Buckets of the pass with the most.
     pub(crate) pass_buckets: u64,
-    /// Additions that one launch can describe.
+    /// Additions that one launch can describe, by three words each; two of the three arrays hold the digits of a pass before.
     pub(crate) descriptors: u64,
     /// Slots of the region in which points are added, and half of the reduction works.
     pub(crate) ping: u64,
@@ -94,7 +94,7 @@ impl Layout {
     /// Lengths of the arrays of 32-bit words in the order in which [`super::ffi::Bound::new`] hands them out.
     pub(crate) fn words(&self) -> [u64; 11] {
         [
-            128, // counters
+            128, // COUNTERS of buckets.cuh
             self.descriptors,
             self.descriptors,
             self.descriptors,

@@ -67,7 +67,7 @@ impl Windows {
         4 * points * u64::from(self.count) + self.all_buckets() * (9 + 4 * chunks.saturating_sub(1))
     }
 
-    /// The windows that cost least. Fewer than 10 would be wider than the sort allows, 27 bits.
+    /// The windows that cost least. Fewer than 10 would be wider than the sort allows, 26 bits.
     pub(crate) fn for_points(points: u64, chunks: u64) -> Self {
         let best = (10..=MAX_WINDOWS).min_by_key(|&count| Self::new(count).cost(points, chunks));
         Self::new(best.unwrap_or(MAX_WINDOWS))

@@ -204,7 +204,7 @@ impl<'a, C: DeviceCurve> Bound<'a, C> {
         let line_bytes = windows.line_points() as usize * 2 * size_of::<C::Words>();
         within("the workspace's scratch", self.layout.scratch_bytes as usize, 0, line_bytes)?;
         let _span = self.stream.span("reduce buckets", buckets as usize);
-        // SAFETY: regions, descriptors and sums are large enough, as checked.
+        // SAFETY: regions, descriptors, scratch and sums are large enough, as checked.
         unsafe {
             C::Kernels::reduce(
                 &self.space,
