@@ -351,17 +351,34 @@ fn fixed_base_g2_equals_the_cpu() {
     [1, 1000, 5001].into_iter().for_each(|n| fixed_base::<G2>(&msm, n));
 }
 
-/// Small sizes of everything, for a memory checker.
+// Small sizes of everything, for a memory checker; one test a kind, since some checkers take a minute for a few sums.
+
 #[test]
-fn small_sizes_for_a_memory_checker() {
-    let Some(msm) = device("small_sizes_for_a_memory_checker") else { return };
+fn checker_dense_g1() {
+    let Some(msm) = device("checker_dense_g1") else { return };
     let seed = seed();
     for (kind, scalars) in awkward_scalars(300, seed).into_iter().take(3) {
         let bases = last_kind(awkward_bases::<G1>(300, seed));
         check::<G1>(&msm, &Input { name: format!("{kind}, seed {seed}"), bases, scalars });
     }
+}
+
+#[test]
+fn checker_dense_g2() {
+    let Some(msm) = device("checker_dense_g2") else { return };
+    let seed = seed();
     let (bases, scalars) = (random_bases::<G2>(100, seed), random_scalars(100, seed));
     check::<G2>(&msm, &Input { name: format!("seed {seed}"), bases, scalars });
+}
+
+#[test]
+fn checker_packed() {
+    let Some(msm) = device("checker_packed") else { return };
     packed_of_every_kind::<G1>(&msm, 130);
+}
+
+#[test]
+fn checker_fixed_base() {
+    let Some(msm) = device("checker_fixed_base") else { return };
     fixed_base::<G1>(&msm, 200);
 }

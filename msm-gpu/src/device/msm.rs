@@ -321,6 +321,8 @@ impl<'a, C: DeviceCurve> Run<'a, C> {
         let mut sums =
             self.msm.pool.allocate::<u64>(windows * SUMS_OF_WINDOW * C::JACOBIAN_WORDS, self.work)?;
         if self.filled {
+            // A window has fewer sums than there is room for.
+            sums.fill_bytes(self.work, 0)?;
             let mut bound = self.workspace.bind(self.work)?;
             bound.reduce(&plan.windows, plan.layout.slots()[3], &sums.write(self.work)?)?;
         }
