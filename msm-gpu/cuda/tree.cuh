@@ -28,7 +28,7 @@ struct Workspace {
     Descriptors work;     // room for max(E / 2, buckets of all windows)
     uint32_t* counters;   // COUNTERS of buckets.cuh
     uint32_t* heavy_base; // as many as the heavy list
-    uint4* scratch;       // of batch_add
+    uint4* scratch;       // of batch_add, and of the last step of the reduction
     uint32_t blocks, max_per_lane;
 };
 
