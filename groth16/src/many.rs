@@ -12,7 +12,7 @@ use blstrs::Scalar;
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
-use crate::pipeline::Cores;
+use crate::pipeline::{Cores, Spent};
 use crate::{ProveError, Proved, Randomness};
 
 /// Why one of many proofs was not made.
@@ -101,6 +101,7 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     let work = |queue: &Mutex<Queue<'_, E, R>>,
                 deliver: &mut dyn FnMut(usize, Outcome<E>) -> ControlFlow<()>| {
         let _guard = Guard(&stopped);
+        let mut before = Spent::default();
         loop {
             let job = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(job) = job else { return ControlFlow::Continue(()) };
@@ -111,8 +112,8 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             let Job { index, made: Made { witness, elapsed, cores }, randomness } = job;
             let outcome = match witness {
                 Ok(witness) => {
-                    let proved = prove(cores, &witness, randomness);
-                    assignment::reaper::defer(witness);
+                    let proved = prove(cores.then_release(std::mem::take(&mut before)), &witness, randomness);
+                    before = witness.into();
                     proved
                         .map(|mut proved| {
                             proved.times.witness = Some(elapsed);

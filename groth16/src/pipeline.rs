@@ -34,9 +34,32 @@ impl Sums {
 }
 
 /// The processor's cores, which a proof has for itself until it drops this: on a device while the witness is sent there. Who makes
-/// the next witness on all cores waits for that, since otherwise the device would wait for them.
+/// the next witness on all cores waits for that, since otherwise the device would wait for them. The witness before is released no
+/// sooner either: threads that help to send cannot start while its memory goes back to the system.
 #[derive(Debug, Default)]
-pub(crate) struct Cores(#[allow(dead_code, reason = "owned to be dropped")] Option<Sender<Infallible>>);
+#[allow(dead_code, reason = "owned to be dropped")]
+pub(crate) struct Cores {
+    before: Spent,
+    awaited: Option<Sender<Infallible>>,
+}
+
+/// A witness that is not needed any more; the reaper takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Spent(Option<PackedWitness<Scalar>>);
+
+impl From<PackedWitness<Scalar>> for Spent {
+    fn from(witness: PackedWitness<Scalar>) -> Self {
+        Self(Some(witness))
+    }
+}
+
+impl Drop for Spent {
+    fn drop(&mut self) {
+        if let Some(witness) = self.0.take() {
+            assignment::reaper::defer(witness);
+        }
+    }
+}
 
 /// The other end: waits until the cores are free.
 pub(crate) struct Freed(Receiver<Infallible>);
@@ -45,7 +68,12 @@ impl Cores {
     /// Cores that somebody waits for.
     pub(crate) fn awaited() -> (Self, Freed) {
         let (cores, freed) = channel();
-        (Self(Some(cores)), Freed(freed))
+        (Self { before: Spent::default(), awaited: Some(cores) }, Freed(freed))
+    }
+
+    /// Releases a witness too when they are free.
+    pub(crate) fn then_release(self, before: Spent) -> Self {
+        Self { before, ..self }
     }
 }
 
