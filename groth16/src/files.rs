@@ -5,6 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
+use r1cs::{folder_of, write_whole};
+
 use crate::ParameterError;
 
 /// The beginning of the names of ceremony files, in any case: some file systems do not tell `V28-` from `v28-`.
@@ -80,12 +82,7 @@ fn is_ceremony_name(name: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(CEREMONY_PREFIX.as_bytes()))
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes a file that is there completely or not at all: beside the target first, synced, then renamed. Only a file can be replaced, or
-/// a link ([`r1cs::check_target`]).
+/// Writes a file that is there completely or not at all ([`write_whole`]).
 ///
 /// What this crate writes are test parameters, so the target must be [fit for them](check_test_target).
 pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
@@ -93,15 +90,11 @@ pub(crate) fn whole_test_file<T, E: From<ParameterError>>(
     write: impl FnOnce(&File) -> Result<T, E>,
 ) -> Result<T, E> {
     check_test_target(path)?;
-    let action = || format!("writing {}", path.display());
-    r1cs::check_target(path).map_err(ParameterError::io(action()))?;
-    let temporary = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(ParameterError::io(action()))?;
-    let out = write(temporary.as_file())?;
-    temporary.as_file().sync_all().map_err(ParameterError::io(action()))?;
-    // Making parameters takes its time: something else may have come there.
-    r1cs::check_target(path).map_err(ParameterError::io(action()))?;
-    temporary.persist(path).map_err(|error| ParameterError::Io { action: action(), source: error.error })?;
-    Ok(out)
+    let failed = |_, source| {
+        let action = format!("writing {}", path.display());
+        ParameterError::Io { action, source }.into()
+    };
+    write_whole(path, failed, write)
 }
 
 /// The same from bytes in order.

@@ -20,6 +20,7 @@ mod open;
 mod read;
 mod write;
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -34,7 +35,7 @@ use crate::matrix::Layout;
 const _: () =
     assert!(cfg!(target_endian = "little"), "the file format is written for little-endian machines");
 
-pub use open::{NotAFile, check_target, open_regular};
+pub use open::{NotAFile, check_target, folder_of, open_regular, write_whole};
 
 const MAGIC: [u8; 8] = *b"\x89r1cs\r\n\x1a";
 const VERSION: u32 = 1;
@@ -242,9 +243,9 @@ impl Sizes {
     }
 }
 
-/// Where [`CompiledCircuit::load_or_compile`] took the circuit from.
+/// Where [`CompiledCircuit::load_or_compile`] took the circuit from. `E` is why a file could not be written.
 #[derive(Debug)]
-pub enum Source {
+pub enum Source<E = FileError> {
     /// From the file.
     File,
     /// Compiled anew.
@@ -252,7 +253,7 @@ pub enum Source {
         /// Why the file would not do; `None` if there was none.
         reason: Option<FileError>,
         /// Why the new file could not be written, if it could not.
-        not_written: Option<FileError>,
+        not_written: Option<E>,
     },
 }
 
@@ -262,6 +263,15 @@ impl CompiledCircuit {
         path: &Path,
         circuit: &C,
     ) -> Result<(Self, Source), CompileError> {
+        Self::load_or_compile_with(path, circuit, |compiled| compiled.save(path))
+    }
+
+    /// The same with another way to write the file than [`save`](Self::save).
+    pub fn load_or_compile_with<C: StructuredCircuit<Scalar>, E: fmt::Display>(
+        path: &Path,
+        circuit: &C,
+        save: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<(Self, Source<E>), CompileError> {
         let id: CircuitId = circuit.id();
         let reason = match Self::load(path, &id) {
             Ok(compiled) => return Ok((compiled, Source::File)),
@@ -272,7 +282,7 @@ impl CompiledCircuit {
             tracing::warn!(circuit = %id, path = %path.display(), %reason, "compiled circuit rebuilt");
         }
         let compiled = Self::compile(circuit)?;
-        let not_written = compiled.save(path).err();
+        let not_written = save(&compiled).err();
         if let Some(error) = &not_written {
             tracing::warn!(circuit = %id, path = %path.display(), %error, "compiled circuit not saved");
         }

@@ -49,7 +49,7 @@ mod stream;
 pub use compiled::CompiledCircuit;
 pub use digest_cs::{CircuitDigest, DigestCS, NamespaceEnd};
 pub use error::{CheckError, CompileError, MatrixName, SizeError};
-pub use file::{FileError, NotAFile, Source, check_target, open_regular};
+pub use file::{FileError, NotAFile, Source, check_target, folder_of, open_regular, write_whole};
 pub use products::{Assignment, PlainAssignment, ProductsMut, first_unsatisfied};
 pub use recorder::Recorder;
 pub use rows::{Row, Rows, Term};

@@ -12,7 +12,7 @@ use blake2b_simd::State;
 use blstrs::Scalar;
 use etcetera::BaseStrategy;
 use groth16::{Parameters, ReadOptions, Shape};
-use r1cs::{CompileError, CompiledCircuit, Source};
+use r1cs::{CompileError, CompiledCircuit, FileError, Source};
 use rustix::fs::OFlags;
 
 use crate::{
@@ -45,14 +45,27 @@ pub fn load_or_compile<C: StructuredCircuit<Scalar>>(
     circuit: &C,
 ) -> Result<(CompiledCircuit, bool), CompileError> {
     match compiled_circuit(&circuit.id()) {
-        Ok(file) => CompiledCircuit::load_or_compile(&file, circuit)
-            .map(|(compiled, from)| (compiled, matches!(from, Source::File))),
+        // The file is written as our other outputs are, so that an interrupt leaves nothing of it.
+        Ok(file) => CompiledCircuit::load_or_compile_with(&file, circuit, |compiled| {
+            let mut outputs = Outputs::new();
+            outputs.add(&file, |out| write_compiled(compiled, out))?;
+            outputs.publish()
+        })
+        .map(|(compiled, from)| (compiled, matches!(from, Source::File))),
         // No fault of the cache keeps anyone from proving.
         Err(failure) => {
             tracing::warn!(%failure, "compiled without the cache");
             CompiledCircuit::compile(circuit).map(|compiled| (compiled, false))
         }
     }
+}
+
+/// Writes a compiled circuit's file.
+pub fn write_compiled(compiled: &CompiledCircuit, out: impl Write) -> io::Result<()> {
+    compiled.write_to(out).map_err(|error| match error {
+        FileError::Io { source, .. } => source,
+        other => io::Error::other(other),
+    })
 }
 
 /// A file name for this circuit; another version of the circuit has another.

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use r1cs::folder_of;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::{
@@ -33,6 +34,11 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.push(".");
     name.push(suffix);
     name.into()
+}
+
+/// Whether a new file in the place of `target` would take away what is read from `source`, itself or what it links to.
+pub fn takes_away(target: &Path, source: &Path) -> bool {
+    same_target(target, source) || source.canonicalize().is_ok_and(|source| same_target(target, &source))
 }
 
 /// Whether two paths name the same entry of the same folder, however they are written.
@@ -92,14 +98,16 @@ impl Outputs {
     fn stage(&mut self, target: &Path) -> Result<(), Failure> {
         r1cs::check_target(target).map_err(|error| Failure::io(target, &error))?;
         let fail = |error: &io::Error| Failure::io(target, error);
-        let folder = folder_of(target);
+        // Held throughout: an interrupt finds no file that it does not know.
+        let mut all = interrupt::unfinished();
         let temporary = Builder::new()
             .prefix(".unfinished-")
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)
+            .tempfile_in(folder_of(target))
             .map_err(|error| fail(&error))?;
         let unfinished = temporary.path().to_owned();
-        interrupt::register(&unfinished);
+        all.insert(unfinished.clone());
+        drop(all);
         // From here on dropping the entry removes the file and its registration.
         self.staged.push(Staged { temporary: Some(temporary), unfinished, target: target.to_owned() });
         Ok(())
@@ -133,6 +141,12 @@ impl Outputs {
 
     /// Renames every file to its target. If one cannot be renamed, those that had no predecessor are removed again.
     pub fn publish(mut self) -> Result<(), Failure> {
+        // To be synced afterwards. What cannot be opened for that is said while there is nothing to take back.
+        let open = |staged: &Staged| {
+            let folder = folder_of(&staged.target).to_owned();
+            File::open(&folder).map_err(|error| Failure::io(&folder, &error)).map(|open| (folder, open))
+        };
+        let folders = self.staged.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         // Held throughout: an interrupt finds none or all of the files.
         let mut unfinished = interrupt::unfinished();
         let mut fresh = Vec::new();
@@ -159,12 +173,9 @@ impl Outputs {
             }
             return outcome;
         }
-        for folder in self.staged.iter().map(|staged| folder_of(&staged.target)) {
-            File::open(folder)
-                .and_then(|folder| folder.sync_all())
-                .map_err(|error| Failure::io(folder, &error))?;
-        }
-        Ok(())
+        let sync =
+            |(path, folder): &(PathBuf, File)| folder.sync_all().map_err(|error| Failure::io(path, &error));
+        folders.iter().try_for_each(sync)
     }
 }
 
@@ -173,10 +184,6 @@ impl Drop for Staged {
         drop(self.temporary.take());
         interrupt::forget(&self.unfinished);
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

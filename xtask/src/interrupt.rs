@@ -26,22 +26,20 @@ pub fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has `path` removed should the process be interrupted.
-pub fn register(path: &Path) {
-    unfinished().insert(path.to_owned());
-}
-
 /// Forgets `path`: it is gone or in its place.
 pub fn forget(path: &Path) {
     unfinished().remove(path);
 }
 
-/// Serves SIGINT, SIGTERM, SIGHUP and SIGXFSZ from now on.
-pub fn install(console: Console) {
+/// Serves SIGINT, SIGTERM, SIGHUP and SIGXFSZ from now on; answers what it does not serve, and what that means. No output file may
+/// be begun before.
+pub fn install(console: Console) -> Vec<String> {
+    let mut unserved = Vec::new();
     // Where a file reaches the limit of `ulimit -f`, the signal would end the process; with a handler, which need do nothing, the write
     // fails as it does on a full disk. A write to a pipe that nobody reads does so since Rust ignores SIGPIPE.
     if let Err(error) = flag::register(SIGXFSZ, Arc::default()) {
-        tracing::warn!(%error, "a file that gets longer than the system allows will end the process");
+        unserved
+            .push(format!("a file that gets longer than the system allows will end the process: {error}"));
     }
     let served = ctrlc::set_handler(move || {
         let paths = unfinished();
@@ -59,6 +57,9 @@ pub fn install(console: Console) {
         std::process::exit(Kind::Interrupted.exit_code().into());
     });
     if let Err(error) = served {
-        tracing::warn!(%error, "interrupts are not served: an interrupted run may leave temporary files");
+        unserved.push(format!(
+            "interrupts are not served, an interrupted run may leave temporary files: {error}"
+        ));
     }
+    unserved
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use blake3::Hasher;
 use blstrs::Scalar;
 
-use super::open::check_target;
+use super::open::write_whole;
 use super::{FileError, MAGIC, Sizes, VERSION};
 use crate::compiled::CompiledCircuit;
 
@@ -31,16 +31,13 @@ impl<W: Write> Hashing<W> {
 }
 
 impl CompiledCircuit {
-    /// Writes the circuit to a temporary file beside `path`, syncs it and renames it: there is the whole file or
-    /// none. Only a file can be replaced, or a link ([`check_target`]).
+    /// Writes the circuit's file, completely or not at all, as [`write_whole`] does.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
-        check_target(path).map_err(FileError::io("create"))?;
-        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(FileError::io("create"))?;
-        self.write_to(BufWriter::with_capacity(1 << 16, file.as_file()))?;
-        file.as_file().sync_all().map_err(FileError::io("sync"))?;
-        file.persist(path).map_err(|error| FileError::Io { action: "rename", source: error.error })?;
-        Ok(())
+        write_whole(
+            path,
+            |action, source| FileError::Io { action, source },
+            |file| self.write_to(BufWriter::with_capacity(1 << 16, file)),
+        )
     }
 
     /// Writes the circuit's file.

@@ -1,9 +1,9 @@
 //! `compile`: a circuit's compiled form, into the cache or a file.
 
-use std::{fs, io, time::Instant};
+use std::{fs, time::Instant};
 
 use circuits::FilecoinCircuit;
-use r1cs::{CompiledCircuit, FileError};
+use r1cs::CompiledCircuit;
 use serde_json::json;
 
 use super::{Answer, Outcome, compile_failure, millis};
@@ -53,7 +53,7 @@ pub fn run(flags: &Compile, console: Console) -> Outcome {
         Some(outputs) => outputs,
         None => Outputs::create(std::slice::from_ref(&file))?,
     };
-    outputs.fill(0, |out| compiled.write_to(out).map_err(into_io))?;
+    outputs.fill(0, |out| cache::write_compiled(&compiled, out))?;
     outputs.publish()?;
 
     let started = Instant::now();
@@ -79,11 +79,4 @@ pub fn run(flags: &Compile, console: Console) -> Outcome {
         "digest": digest,
     }));
     Ok(Answer::Yes)
-}
-
-fn into_io(error: FileError) -> io::Error {
-    match error {
-        FileError::Io { source, .. } => source,
-        other => io::Error::other(other),
-    }
 }

@@ -54,8 +54,10 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Command::Prove(flags) => prove::timeline(flags),
         _ => Ok(None),
     };
+    // The timeline's file is begun with the logging, which says what signals were not served.
+    let unserved = interrupt::install(console);
     let ready = timeline.and_then(|path| console.install_logging(path));
-    interrupt::install(console);
+    unserved.iter().for_each(|what| tracing::warn!("{what}"));
     // A panic is a fault of ours; its message is on standard error already, and `--json` still gets its object.
     let outcome = catch_unwind(AssertUnwindSafe(|| ready.and_then(|()| dispatch(cli.command, console))))
         .unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "a fault of this program, described above")));
