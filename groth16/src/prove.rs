@@ -30,8 +30,8 @@ pub enum ProveError {
     /// The witness does not satisfy the circuit (the error names the first row), or is another circuit's.
     #[error("the witness does not fit the circuit: {0}")]
     Witness(#[from] CheckError),
-    /// The parameters are not this circuit's.
-    #[error("the parameters do not fit the circuit: {0}")]
+    /// The parameters are another circuit's, or damaged, or not to be read, or their file has changed.
+    #[error("parameters: {0}")]
     Parameters(#[from] ParameterError),
     /// The verifying key in the parameters is wrong.
     #[error("verifying key: {0}")]

@@ -15,7 +15,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
     /// Print one JSON object as the last line of standard output; everything else goes to standard error.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     pub json: bool,
 }
 
@@ -60,13 +60,13 @@ pub struct Hardware {
     /// Where the arithmetic runs.
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
-    /// The devices to use.
+    /// The devices to use, by number. Default: 0.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub device: Vec<u32>,
-    /// At most this much device memory (GiB, GB or MiB).
+    /// At most this much memory of each device (GiB, GB or MiB). Default: what is free.
     #[arg(long, value_name = "SIZE")]
     pub device_memory: Option<Size>,
-    /// At most this much host memory (GiB, GB or MiB).
+    /// At most this much host memory (GiB, GB or MiB). Default: what is available, of which a device's points take three quarters.
     #[arg(long, value_name = "SIZE")]
     pub host_memory: Option<Size>,
 }

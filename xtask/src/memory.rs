@@ -92,7 +92,8 @@ pub fn ensure_within(needed: u64, budget: Option<u64>, work: &str) -> Result<(),
     }
     let [needed, limit] = [needed, limit].map(Size);
     let message = format!("{work} takes about {needed}, but only {limit} are {which}");
-    Err(Failure::new(Kind::Memory, message))
+    let failure = Failure::new(Kind::Memory, message);
+    Err(if which == "allowed" { failure.at("--host-memory") } else { failure })
 }
 
 /// What `RLIMIT_AS` leaves.

@@ -73,10 +73,7 @@ fn parameters_stay_in_their_file_under_a_budget() {
     let answer = prove("3MiB");
     let (kind, message, place) = answer.error();
     assert_eq!((answer.code, kind.as_str()), (4, "memory"), "{message}");
-    assert!(
-        place.ends_with("s.params") && message.contains("only 3.0 MiB are allowed"),
-        "{place}: {message}"
-    );
+    assert!(place == "--host-memory" && message.contains("only 3.0 MiB are allowed"), "{place}: {message}");
 }
 
 #[test]

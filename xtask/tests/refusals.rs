@@ -7,7 +7,7 @@ use std::{
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{command, entries, limited, run, vanilla, xtask};
@@ -72,7 +72,8 @@ fn budgets_that_do_not_suffice() {
         folder.path(),
         &["setup", "--json", "--circuit", "winning-2KiB", "--out", "s", "--host-memory", "1MiB"],
     );
-    assert_eq!((answer.code, answer.error().0.as_str()), (4, "memory"), "{}", answer.stderr);
+    let (kind, _, place) = answer.error();
+    assert_eq!((answer.code, kind.as_str(), place.as_str()), (4, "memory", "--host-memory"));
     assert!(entries(folder.path()).is_empty());
 }
 
@@ -277,7 +278,7 @@ fn outputs_without_a_name_and_inputs_that_are_no_files() {
     }
     assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
     for flag in ["--params", "--vk", "--input"] {
-        for file in ["pipe", ".", "/dev/zero"] {
+        for file in ["pipe", "."] {
             let (code, (kind, message, _)) = refused(folder, &["--circuit", "window-2KiB", flag, file]);
             assert_eq!((code, kind.as_str()), (2, "input"), "{flag} {file}");
             assert!(message.contains("not a regular file"), "{flag} {file}: {message}");
@@ -309,6 +310,60 @@ fn a_file_that_gets_too_long_is_no_success() {
     }
 }
 
+/// What was proved is in the report, whatever becomes of the files; and a cache that cannot be written keeps nothing half written.
+#[test]
+fn files_that_cannot_be_written_cost_no_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let cache = folder.join("cache");
+    let mut command = limited(folder, 0);
+    command.args(["prove", "--circuit", "window-2KiB", "--json", "--out", "p"]);
+    let answer = run(command.env("XDG_CACHE_HOME", &cache));
+    let (kind, message, place) = answer.error();
+    assert_eq!((answer.code, kind.as_str(), place.as_str()), (4, "disk", "p.proof"), "{message}");
+    assert!(message.contains("the proofs are in the report"), "{message}");
+    assert!(
+        answer.stderr.lines().any(|line| line.contains("proof") && line.len() > 384),
+        "{}",
+        answer.stderr
+    );
+    assert!(answer.stderr.contains("compiled circuit not saved"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("test parameters not cached"), "{}", answer.stderr);
+    assert_eq!(entries(folder), ["cache"]);
+    let cache = cache.join("filecoin-groth16");
+    assert!(entries(&cache.join("circuits")).is_empty());
+    assert!(entries(&cache.join("parameters")).iter().all(|name| name.ends_with(".lock")));
+}
+
+#[test]
+fn no_output_takes_an_input_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["in.proof", "in.vk", "real"] {
+        fs::write(folder.join(name), name).unwrap();
+    }
+    std::os::unix::fs::symlink("real", folder.join("link")).unwrap();
+    for (output, input, given) in [
+        (["--out", "./in"], "--input", "in.proof"),
+        (["--out", "in"], "--params", "in.vk"),
+        (["--timeline", "in.vk"], "--params", "in.vk"),
+        (["--timeline", "in.vk"], "--vk", "./in.vk"),
+        (["--timeline", "in.vk"], "--public", "in.vk"),
+        (["--timeline", "real"], "--input", "link"),
+    ] {
+        let arguments =
+            [&["prove", "--circuit", "window-2KiB", "--json", input, given], &output[..]].concat();
+        let answer = xtask(folder, &arguments);
+        let (kind, message, place) = answer.error();
+        assert_eq!((answer.code, kind.as_str(), place.as_str()), (2, "usage", output[0]), "{message}");
+        assert!(message.contains(input), "{message}");
+    }
+    assert_eq!(entries(folder), ["in.proof", "in.vk", "link", "real"]);
+    for name in ["in.proof", "in.vk", "real"] {
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), name);
+    }
+}
+
 #[test]
 fn outputs_appear_all_or_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -336,6 +391,24 @@ fn an_interrupted_run_leaves_nothing() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains(r#""kind":"interrupted""#), "{text}");
     assert!(entries(folder.path()).is_empty());
+}
+
+/// Compiled circuits are kept in the cache as other files are written: an interrupt leaves the whole of one, or nothing.
+#[test]
+fn an_interrupt_leaves_nothing_in_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let circuits = folder.path().join("filecoin-groth16/circuits");
+    let mut command = command(folder.path());
+    command.args(["prove", "--circuit", "porep-2KiB"]).env("XDG_CACHE_HOME", folder.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let unfinished = || circuits.is_dir() && entries(&circuits).iter().any(|name| name.starts_with('.'));
+    let started = Instant::now();
+    while !unfinished() && started.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    assert!(entries(&circuits).iter().all(|name| name.ends_with(".r1cs")), "{:?}", entries(&circuits));
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::{
     cli::Prove,
     console::Console,
     failure::{Failure, Kind},
-    files::{Outputs, check_stem, same_target, with_suffix},
+    files::{Outputs, check_stem, same_target, takes_away, with_suffix},
     memory::Meter,
     parameters::{self, ParamsKind},
     progress::Progress,
@@ -71,19 +71,18 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
     }
     console.say(format_args!("ready after {:.2} s", started.elapsed().as_secs_f64()));
 
+    let file = chosen.load.map(|_| &*chosen.origin);
     let mut runs = Vec::new();
     let mut proofs = Vec::new();
     for _ in 0..flags.repeat {
-        let (run, made) = prove_all(&fleet, &partitions)
-            .map_err(|failure| blame_parameters(failure, flags.params.is_some()))?;
+        let (run, made) = prove_all(&fleet, &partitions, file)?;
         runs.push(run);
         proofs = made;
     }
     reaper::flush();
 
-    if !targets.is_empty() {
-        write(outputs, &proofs, fleet.key())?;
-    }
+    // Before the report, which says what it took; but no proof is lost to a file that cannot be written.
+    let written = if targets.is_empty() { Ok(()) } else { write(outputs, &proofs, fleet.key()) };
     let report = Report {
         flags,
         circuit: &circuit,
@@ -97,6 +96,14 @@ pub fn run(flags: &Prove, console: Console) -> Outcome {
         device_peak: fleet.device_peak(),
     };
     report.print(console);
+    written.map_err(|failure| Failure {
+        message: format!("--out was not written, the proofs are in the report: {}", failure.message),
+        ..failure
+    })?;
+    if let [proof, public, key] = &targets[..] {
+        let [proof, public, key] = [proof, public, key].map(|path| path.display());
+        console.field("written", format_args!("{proof}, {public}, {key}"));
+    }
     // The proofs are out: a timeline that cannot be written, which may be long, costs nothing but itself.
     timeline::publish().map_err(|failure| Failure {
         message: format!("the timeline was not written, all else was done: {}", failure.message),
@@ -127,8 +134,12 @@ fn check(circuit: &CompiledCircuit, partition: &Partition) -> Result<(), Failure
 
 type ProofAndInputs = (Proof, Vec<Scalar>);
 
-/// All partitions once, from vanilla proofs to verified proofs; the first failure ends it.
-fn prove_all(fleet: &Fleet, partitions: &[Partition]) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
+/// All partitions once, from vanilla proofs to verified proofs; the first failure ends it. `file` is what the parameters were read from.
+fn prove_all(
+    fleet: &Fleet,
+    partitions: &[Partition],
+    file: Option<&str>,
+) -> Result<(Run, Vec<ProofAndInputs>), Failure> {
     let progress = Progress::start("proving", Some(partitions.len() as u64));
     let started = Instant::now();
     let witnesses = partitions.iter().map(Partition::witness);
@@ -140,8 +151,8 @@ fn prove_all(fleet: &Fleet, partitions: &[Partition]) -> Result<(Run, Vec<ProofA
     let proved = batch.into_proofs().map_err(|error| match error {
         ProveManyError::Witness { source, .. } => source,
         ProveManyError::Prove { index, source } => match partitions.get(index) {
-            Some(partition) => prove_failure(&partition.place, &source),
-            None => prove_failure("a partition", &source),
+            Some(partition) => prove_failure(&partition.place, file, &source),
+            None => prove_failure("a partition", file, &source),
         },
     })?;
     let of = |proved: Proved| {
@@ -152,23 +163,30 @@ fn prove_all(fleet: &Fleet, partitions: &[Partition]) -> Result<(Run, Vec<ProofA
     Ok((Run { stages, total: started.elapsed() }, proofs))
 }
 
-/// The witness satisfies the circuit, so that a proof that does not verify is most likely the given parameters' fault: points in place
-/// of others.
-fn blame_parameters(failure: Failure, given: bool) -> Failure {
-    match (failure.kind, given) {
-        (Kind::Invalid, true) => failure.at("--params"),
-        _ => failure,
-    }
-}
-
-/// Where the timeline goes, if there is to be one: none of the other output files.
+/// Where the timeline goes, if there is to be one. No output may take away another, or an input; but a key and public inputs that are
+/// compared are written again as they are.
 pub fn timeline(flags: &Prove) -> Result<Option<&Path>, Failure> {
-    match flags.timeline.as_deref() {
-        Some(path) if targets(flags.out.as_deref())?.iter().any(|target| same_target(target, path)) => {
-            let message = format_args!("{} is to be written by --out too", path.display());
-            Err(Failure::new(Kind::Usage, message).at("--timeline"))
+    let refuse = |path: &Path, flag, other| {
+        let message = format_args!("{} is given to {other} too", path.display());
+        Err(Failure::new(Kind::Usage, message).at(flag))
+    };
+    let targets = targets(flags.out.as_deref())?;
+    let inputs = flags.source.input.iter().map(|path| ("--input", path));
+    let inputs = inputs.chain(flags.params.iter().map(|path| ("--params", path)));
+    for (other, source) in inputs.clone() {
+        if let Some(target) = targets.iter().find(|target| takes_away(target, source)) {
+            return refuse(target, "--out", other);
         }
-        path => Ok(path),
+    }
+    let Some(path) = flags.timeline.as_deref() else { return Ok(None) };
+    if targets.iter().any(|target| same_target(target, path)) {
+        return refuse(path, "--timeline", "--out");
+    }
+    let compared = flags.vk.iter().map(|path| ("--vk", path));
+    let compared = compared.chain(flags.public.iter().map(|path| ("--public", path)));
+    match inputs.chain(compared).find(|(_, other)| takes_away(path, other)) {
+        Some((other, _)) => refuse(path, "--timeline", other),
+        None => Ok(Some(path)),
     }
 }
 
@@ -198,23 +216,28 @@ fn check_failure(place: &str, error: &CheckError) -> Failure {
     Failure::new(kind, error).at(place)
 }
 
-/// Which proof failed, or `setup`, and how.
-fn prove_failure(place: &str, error: &ProveError) -> Failure {
+/// How a proof failed: which it was, or the file of the parameters where they are at fault. The witness satisfies the circuit, so that a
+/// proof that does not verify is most likely theirs too: points in place of others.
+fn prove_failure(place: &str, file: Option<&str>, error: &ProveError) -> Failure {
     if let Some(of_device) = error.device() {
         return Failure::new(backend::device_kind(of_device), error).at(place);
     }
-    let kind = match error {
+    let of_file = file.unwrap_or(place);
+    let (kind, place) = match error {
         ProveError::Witness(error) => return check_failure(place, error),
-        ProveError::Parameters(_) | ProveError::Key(_) => Kind::Input,
-        ProveError::Verification(VerificationError::Sum { .. }) => Kind::Internal,
-        ProveError::Verification(_) => Kind::Invalid,
-        _ => Kind::Internal,
+        ProveError::Parameters(error) => (backend::parameter_kind(error), of_file),
+        ProveError::Key(_) => (Kind::Input, of_file),
+        ProveError::Verification(VerificationError::Sum { .. }) => (Kind::Internal, place),
+        ProveError::Verification(_) => (Kind::Invalid, of_file),
+        _ => (Kind::Internal, place),
     };
     Failure::new(kind, error).at(place)
 }
 
 #[cfg(test)]
 mod tests {
+    use groth16::ParameterError;
+
     use super::*;
 
     /// Which proof it was, the whole of the error, and the exit code of its cause.
@@ -233,9 +256,21 @@ mod tests {
             (ProveError::Device(memory), 4),
         ];
         for (error, code) in cases {
-            let failure = prove_failure("sector 2, partition 7", &error);
+            let failure = prove_failure("sector 2, partition 7", Some("a.params"), &error);
             assert_eq!(failure.kind.exit_code(), code);
             assert_eq!(failure.to_string(), format!("sector 2, partition 7: {error}"));
+        }
+    }
+
+    #[test]
+    fn a_file_of_parameters_that_is_at_fault_is_named() {
+        let changed = ParameterError::Changed { what: "it was written to".into() };
+        for error in
+            [ProveError::Parameters(changed), ProveError::Verification(VerificationError::InvalidProof)]
+        {
+            let place = |file| prove_failure("partition 7", file, &error).location;
+            assert_eq!(place(Some("a.params")).as_deref(), Some("a.params"));
+            assert_eq!(place(None).as_deref(), Some("partition 7"));
         }
     }
 }
