@@ -147,9 +147,10 @@ fn a_timeline_that_gets_too_long_costs_no_proof() {
 fn a_file_that_cannot_be_written_is_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
-    let cases: [(&[&str], &str, &str); 5] = [
+    let cases: [(&[&str], &str, &str); 6] = [
         (&["--timeline", "no/t.json"], "input", "no/t.json"),
         (&["--timeline", "."], "input", "."),
+        (&["--timeline", "new/"], "input", "new/"),
         (&["--timeline", "pipe"], "input", "pipe"),
         (&["--timeline", "p.vk", "--out", "p"], "usage", "--timeline"),
         (&["--timeline", "./p.proof", "--out", "p"], "usage", "--timeline"),
@@ -158,6 +159,7 @@ fn a_file_that_cannot_be_written_is_refused_first() {
         let answer = xtask(folder.path(), &[&["prove", "--json"], arguments].concat());
         let error = answer.error();
         assert_eq!((answer.code, error.0.as_str(), error.2.as_str()), (2, kind, place), "{error:?}");
+        assert!(!error.1.contains("all else was done"), "{error:?}");
         assert_eq!(entries(folder.path()), ["pipe"]);
     }
 }

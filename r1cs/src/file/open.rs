@@ -24,11 +24,18 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 
 /// That a new file may be renamed to a path: nothing is there, or a regular file, or a link to one of these. The new file takes the place of
 /// a link; what that led to stays as it is. Folders, pipes, sockets and devices are refused ([`NotAFile`], as
-/// [`io::ErrorKind::InvalidInput`]): whoever may write to their folder could rename over them.
+/// [`io::ErrorKind::InvalidInput`]): whoever may write to their folder could rename over them. So is a name that only a folder can have, `a/`
+/// or `a/.`; and one that no file can have is the system's error.
 pub fn check_target(path: &Path) -> io::Result<()> {
-    match path.metadata() {
-        Ok(there) if !there.is_file() => Err(io::Error::new(io::ErrorKind::InvalidInput, NotAFile)),
-        _ => Ok(()),
+    let refused = || Err(io::Error::new(io::ErrorKind::InvalidInput, NotAFile));
+    let name = path.as_os_str().as_encoded_bytes().rsplit(|byte| *byte == b'/').next();
+    match path.symlink_metadata() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) if matches!(name, None | Some(b"" | b"." | b"..")) => refused(),
+        Err(_) => Ok(()),
+        // A link that leads nowhere is replaced too.
+        Ok(_) if path.metadata().is_ok_and(|there| !there.is_file()) => refused(),
+        Ok(_) => Ok(()),
     }
 }
 
@@ -91,11 +98,15 @@ mod tests {
         for name in ["file", "pipe", "missing"] {
             symlink(path(name), path(&format!("link to {name}"))).unwrap();
         }
-        for name in ["pipe", "socket", ".", "link to pipe"] {
+        for name in ["pipe", "socket", ".", "link to pipe", "a/", "a/.", "a/.."] {
             assert_eq!(check_target(&path(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
         }
-        for name in ["file", "missing", "link to file", "link to missing"] {
+        symlink(path("loop"), path("loop")).unwrap();
+        for name in ["file", "missing", "link to file", "link to missing", "loop"] {
             check_target(&path(name)).unwrap();
+        }
+        for name in ["file/", "file/a", &"a".repeat(300)] {
+            assert_ne!(check_target(&path(name)).unwrap_err().kind(), io::ErrorKind::NotFound, "{name}");
         }
     }
     #[test]
