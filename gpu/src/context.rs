@@ -4,7 +4,7 @@
 //! driver 580 on an H200, neither resetting the device nor a context of one's own brings it back, while another process
 //! can use the device at once. So the first such error is kept here, and everything that still belongs to the device answers with it
 //! without calling CUDA. Nothing of the dead context is touched when it is dropped; with the last of it goes the
-//! context itself, so that its memory is free for others.
+//! context itself. Whether its memory is free for others then, or when the process ends, is the driver's affair.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
