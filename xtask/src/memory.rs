@@ -81,11 +81,12 @@ pub fn ensure_available(needed: u64, work: &str) -> Result<(), Failure> {
 
 /// The same, and no more than a budget.
 pub fn ensure_within(needed: u64, budget: Option<u64>, work: &str) -> Result<(), Failure> {
-    let (limit, which) = match (available(), budget) {
-        (Some(available), Some(budget)) if available < budget => (available, "available"),
-        (_, Some(budget)) => (budget, "allowed"),
-        (Some(available), None) => (available, "available"),
-        (None, None) => return Ok(()),
+    let (limit, which, flag) = match (available(), budget) {
+        (Some(available), budget) if budget.is_none_or(|budget| available < budget) => {
+            (available, "available", None)
+        }
+        (_, Some(budget)) => (budget, "allowed", Some("--host-memory")),
+        (_, None) => return Ok(()),
     };
     if needed <= limit {
         return Ok(());
@@ -93,7 +94,10 @@ pub fn ensure_within(needed: u64, budget: Option<u64>, work: &str) -> Result<(),
     let [needed, limit] = [needed, limit].map(Size);
     let message = format!("{work} takes about {needed}, but only {limit} are {which}");
     let failure = Failure::new(Kind::Memory, message);
-    Err(if which == "allowed" { failure.at("--host-memory") } else { failure })
+    Err(match flag {
+        Some(flag) => failure.at(flag),
+        None => failure,
+    })
 }
 
 /// What `RLIMIT_AS` leaves.

@@ -109,6 +109,7 @@ mod tests {
             assert_ne!(check_target(&path(name)).unwrap_err().kind(), io::ErrorKind::NotFound, "{name}");
         }
     }
+
     #[test]
     fn a_file_is_there_completely_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
