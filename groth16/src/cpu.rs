@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use tracing::{debug_span, info_span};
 
 use crate::encoding::Encoding;
-use crate::pipeline::{Cores, Pipeline, Sums};
+use crate::pipeline::{Pipeline, Staged, Sums};
 use crate::points::{Points, Queries};
 use crate::shape::Densities;
 use crate::times::{Calls, SumTimes, stage};
@@ -29,8 +29,12 @@ pub(crate) struct Cpu<Q> {
 }
 
 impl<Q: Queries> Pipeline for Cpu<Q> {
-    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
-        drop(cores);
+    fn sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
+    ) -> Result<(Sums, StageTimes), ProveError> {
+        drop(staged);
         let mut times = StageTimes::default();
         let mut whole = None;
         let sums = stage(&mut whole, info_span!("sums"), |calls| {

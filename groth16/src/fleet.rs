@@ -13,7 +13,7 @@ use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
 use crate::many::{Outcome, ProveManyError, prove_each};
-use crate::pipeline::Cores;
+use crate::pipeline::Staged;
 use crate::turns::Turns;
 use crate::{
     Backend, FileOptions, Parameters, Plan, PreparedVerifyingKey, Proof, ProveError, Proved, Prover,
@@ -240,7 +240,7 @@ impl Fleet {
         witness: &PackedWitness<Scalar>,
         rng: &mut (impl RngCore + CryptoRng),
     ) -> Result<Proved, ProveError> {
-        let mut proved = self.unverified(Cores::default(), witness, Randomness::random(rng))?;
+        let mut proved = self.unverified(witness, None, Randomness::random(rng))?;
         if self.verify {
             let start = Instant::now();
             self.verifying_key().verify(&proved.proof, &proved.public_inputs)?;
@@ -252,15 +252,15 @@ impl Fleet {
     /// On the prover whose turn it is.
     fn unverified(
         &self,
-        cores: Cores,
         witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
         randomness: Randomness,
     ) -> Result<Proved, ProveError> {
         let Some(turn) = self.turns.take() else {
             let last = self.failed.iter().find_map(|failed| lock(failed).clone());
             return Err(ProveError::NoProverLeft(last.map(Box::new)));
         };
-        let outcome = self.provers[turn.place()].prove_on(cores, witness, randomness);
+        let outcome = self.provers[turn.place()].prove_staged(witness, staged, randomness);
         if let Err(error) = &outcome
             && let Some(cause) = error.failed_device()
         {
@@ -269,6 +269,12 @@ impl Fleet {
             turn.close();
         }
         outcome
+    }
+
+    /// A copy of a witness for whichever prover is next, where one of those that did not fail has a place for it.
+    fn stage(&self, witness: &PackedWitness<Scalar>) -> Option<Staged> {
+        let mut in_use = self.provers.iter().zip(&self.failed).filter(|(_, failed)| lock(failed).is_none());
+        in_use.find_map(|(prover, _)| prover.pipeline.stage(witness))
     }
 
     /// Proofs with fresh randomness of witnesses as they come, verified together at the end: one outcome for each witness, in order.
@@ -284,8 +290,9 @@ impl Fleet {
         mut progress: impl FnMut(&Outcome<E>) -> ControlFlow<()>,
     ) -> Batch<E> {
         let mut outcomes = Vec::new();
-        let prove = |cores, witness: &_, randomness| self.unverified(cores, witness, randomness);
-        prove_each(self.provers.len(), prove, witnesses, rng, |outcome| {
+        let stage = |witness: &_| self.stage(witness);
+        let prove = |witness: &_, staged, randomness| self.unverified(witness, staged, randomness);
+        prove_each(self.provers.len(), stage, prove, witnesses, rng, |outcome| {
             let flow = progress(&outcome);
             outcomes.push(outcome);
             flow

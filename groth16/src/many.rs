@@ -12,7 +12,7 @@ use blstrs::Scalar;
 use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
-use crate::pipeline::{Cores, Spent};
+use crate::pipeline::Staged;
 use crate::{ProveError, Proved, Randomness};
 
 /// Why one of many proofs was not made.
@@ -49,8 +49,8 @@ pub fn until_error<E>(outcome: &Outcome<E>) -> ControlFlow<()> {
 
 struct Made<E> {
     witness: Result<PackedWitness<Scalar>, E>,
+    staged: Option<Staged>,
     elapsed: Duration,
-    cores: Cores,
 }
 
 /// Witnesses as they are made, and the randomness of their proofs, which follows their order whoever proves them.
@@ -87,12 +87,13 @@ impl Drop for Guard<'_> {
 }
 
 /// Proves witnesses as they come, by `workers` callers of `prove` at a time, this thread among them, and hands the outcomes to `done` in
-/// the witnesses' order. The next witness is made meanwhile on a thread of its own, from when the proof leaves it the [`Cores`]; no
-/// more than one for each worker and that one are in memory. An error is the outcome of its own proof only. After `Break` no more
-/// proofs are begun and no more outcomes handed over.
+/// the witnesses' order. The next witness is made, and copied by `stage`, meanwhile on a thread of its own; no more than one for each
+/// worker and that one are in memory. An error is the outcome of its own proof only. After `Break` no more proofs are begun and no
+/// more outcomes handed over.
 pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     workers: usize,
-    prove: impl Fn(Cores, &PackedWitness<Scalar>, Randomness) -> Result<Proved, ProveError> + Sync,
+    stage: impl Fn(&PackedWitness<Scalar>) -> Option<Staged> + Send,
+    prove: impl Fn(&PackedWitness<Scalar>, Option<Staged>, Randomness) -> Result<Proved, ProveError> + Sync,
     witnesses: impl Iterator<Item = Result<PackedWitness<Scalar>, E>> + Send,
     rng: &mut R,
     mut done: impl FnMut(Outcome<E>) -> ControlFlow<()>,
@@ -101,7 +102,6 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
     let work = |queue: &Mutex<Queue<'_, E, R>>,
                 deliver: &mut dyn FnMut(usize, Outcome<E>) -> ControlFlow<()>| {
         let _guard = Guard(&stopped);
-        let mut before = Spent::default();
         loop {
             let job = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(job) = job else { return ControlFlow::Continue(()) };
@@ -109,11 +109,11 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             if stopped.load(Ordering::SeqCst) {
                 return ControlFlow::Break(());
             }
-            let Job { index, made: Made { witness, elapsed, cores }, randomness } = job;
+            let Job { index, made: Made { witness, staged, elapsed }, randomness } = job;
             let outcome = match witness {
                 Ok(witness) => {
-                    let proved = prove(cores.then_release(std::mem::take(&mut before)), &witness, randomness);
-                    before = witness.into();
+                    let proved = prove(&witness, staged, randomness);
+                    assignment::reaper::defer(witness);
                     proved
                         .map(|mut proved| {
                             proved.times.witness = Some(elapsed);
@@ -137,12 +137,11 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             loop {
                 let start = Instant::now();
                 let Some(witness) = witnesses.next() else { return };
-                let (cores, freed) = Cores::awaited();
+                let staged = witness.as_ref().ok().and_then(&stage);
                 // When the last worker has gone, so has the queue.
-                if sender.send(Made { witness, elapsed: start.elapsed(), cores }).is_err() {
+                if sender.send(Made { witness, staged, elapsed: start.elapsed() }).is_err() {
                     return;
                 }
-                freed.wait();
             }
         });
         let queue = Arc::new(Mutex::new(Queue { made, rng, taken: 0 }));
@@ -176,49 +175,4 @@ pub(crate) fn prove_each<E: Send, R: RngCore + CryptoRng + Send>(
             let _ = outcomes.into_iter().try_for_each(|(index, outcome)| deliver(index, outcome));
         }
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-    use std::sync::mpsc::RecvTimeoutError;
-
-    use ff::Field;
-    use rand_core::SeedableRng;
-
-    use super::*;
-
-    /// While a proof holds the cores no witness is begun; when it has dropped them one is, although the proof goes on.
-    #[test]
-    fn the_next_witness_is_begun_when_the_proof_has_dropped_the_cores() {
-        const WITNESSES: usize = 4;
-        let (begin, begun) = channel();
-        let begun = Mutex::new(begun);
-        let witnesses = (0..WITNESSES).map(move |number| {
-            begin.send(number).unwrap();
-            Ok::<_, Infallible>(PackedWitness::from_assignment(vec![Scalar::ONE], &[]).unwrap())
-        });
-        let proved = Mutex::new(0);
-        let prove = |cores: Cores, _: &_, _| {
-            let begun = begun.lock().unwrap();
-            let mut number = proved.lock().unwrap();
-            if *number == 0 {
-                assert_eq!(begun.recv_timeout(Duration::from_secs(60)), Ok(0));
-            }
-            let held = begun.recv_timeout(Duration::from_millis(20));
-            assert!(matches!(held, Err(RecvTimeoutError::Timeout)), "{held:?}");
-            drop(cores);
-            *number += 1;
-            if *number < WITNESSES {
-                assert_eq!(begun.recv_timeout(Duration::from_secs(60)), Ok(*number));
-            }
-            Err(ProveError::NoProverLeft(None))
-        };
-        let mut outcomes = 0;
-        prove_each(1, prove, witnesses, &mut rand_chacha::ChaCha20Rng::seed_from_u64(1), |_| {
-            outcomes += 1;
-            ControlFlow::Continue(())
-        });
-        assert_eq!((outcomes, *proved.lock().unwrap()), (WITNESSES, WITNESSES));
-    }
 }

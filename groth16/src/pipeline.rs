@@ -1,12 +1,13 @@
 //! From a witness to the five sums of a proof: what a backend does.
 
-use std::convert::Infallible;
 use std::fmt;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use assignment::PackedWitness;
 use blstrs::{G1Projective, G2Projective, Scalar};
+use gpu::Device;
 use group::Group as _;
+use r1cs::device::PinnedWitness;
 
 use crate::{Plan, ProveError, StageTimes};
 
@@ -33,54 +34,52 @@ impl Sums {
     }
 }
 
-/// The processor's cores, which a proof has for itself until it drops this: on a device while the witness is sent there. Who makes
-/// the next witness on all cores waits for that, since otherwise the device would wait for them. The witness before is released no
-/// sooner either: threads that help to send cannot start while its memory goes back to the system.
-#[derive(Debug, Default)]
-#[allow(dead_code, reason = "owned to be dropped")]
-pub(crate) struct Cores {
-    before: Spent,
-    awaited: Option<Sender<Infallible>>,
+/// A witness's copy in memory from which it goes to the device without the processor. That is for the next witness when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    copy: Option<PinnedWitness>,
+    home: Stage,
 }
 
-/// A witness that is not needed any more; the reaper takes it.
-#[derive(Debug, Default)]
-pub(crate) struct Spent(Option<PackedWitness<Scalar>>);
+/// Where a copy can be made while the device works on another witness: one at a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage(Arc<Mutex<Option<PinnedWitness>>>);
 
-impl From<PackedWitness<Scalar>> for Spent {
-    fn from(witness: PackedWitness<Scalar>) -> Self {
-        Self(Some(witness))
+impl Stage {
+    /// On a device's machine.
+    pub(crate) fn new(device: &Device) -> Result<Self, gpu::Error> {
+        Ok(Self(Arc::new(Mutex::new(Some(PinnedWitness::new(device)?)))))
     }
-}
 
-impl Drop for Spent {
-    fn drop(&mut self) {
-        if let Some(witness) = self.0.take() {
-            assignment::reaper::defer(witness);
+    fn lock(&self) -> MutexGuard<'_, Option<PinnedWitness>> {
+        // Each change is one assignment.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies a witness, unless there is a copy that has not been sent yet, or no memory for it.
+    pub(crate) fn copy(&self, device: &Device, witness: &PackedWitness<Scalar>) -> Option<Staged> {
+        let mut copy = self.lock().take()?;
+        match copy.copy(witness) {
+            Ok(()) => Some(Staged { copy: Some(copy), home: self.clone() }),
+            Err(error) => {
+                tracing::debug!(%error, "a witness is sent without a copy");
+                // One that a device was sent which is lost since is of no use any more.
+                *self.lock() = PinnedWitness::new(device).ok();
+                None
+            }
         }
     }
 }
 
-/// The other end: waits until the cores are free.
-pub(crate) struct Freed(Receiver<Infallible>);
-
-impl Cores {
-    /// Cores that somebody waits for.
-    pub(crate) fn awaited() -> (Self, Freed) {
-        let (cores, freed) = channel();
-        (Self { before: Spent::default(), awaited: Some(cores) }, Freed(freed))
-    }
-
-    /// Releases a witness too when they are free.
-    pub(crate) fn then_release(self, before: Spent) -> Self {
-        Self { before, ..self }
+impl Staged {
+    pub(crate) fn copy(&self) -> Option<&PinnedWitness> {
+        self.copy.as_ref()
     }
 }
 
-impl Freed {
-    pub(crate) fn wait(self) {
-        // Nothing is ever sent: the answer is that the sender has been dropped.
-        let Err(_) = self.0.recv();
+impl Drop for Staged {
+    fn drop(&mut self) {
+        *self.home.lock() = self.copy.take();
     }
 }
 
@@ -90,8 +89,18 @@ impl Freed {
 /// device backend never moves the vectors in between.
 pub(crate) trait Pipeline: fmt::Debug + Send + Sync {
     /// Products with the check that the witness satisfies the circuit, quotient, sums. All of [`StageTimes`] is set but
-    /// what its callers do. `cores` is dropped when the device does the work from there on, and at once where there is none.
-    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError>;
+    /// what its callers do. A copy that this or another pipeline has made of the witness is sent in its stead.
+    fn sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
+    ) -> Result<(Sums, StageTimes), ProveError>;
+
+    /// Copies a witness to where it can be sent from without the processor, if there is such a place and it is free: for whoever makes
+    /// witnesses while others are proved.
+    fn stage(&self, _witness: &PackedWitness<Scalar>) -> Option<Staged> {
+        None
+    }
 
     /// Where things are, where there is a device.
     fn plan(&self) -> Option<&Plan> {

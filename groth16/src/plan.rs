@@ -137,8 +137,11 @@ pub struct Plan {
     pub device_peak: u64,
     /// The device's budget.
     pub device_budget: u64,
-    /// Bytes of host memory at the peak, counted as in [`Budgets::host`].
+    /// Bytes of host memory at the peak, counted as in [`Budgets::host`], without a witness's copy.
     pub host_peak: u64,
+    /// Of many proofs' witnesses, one of at most so many bytes has a pinned copy as soon as it is made, and is sent from there: what the
+    /// host's budget leaves.
+    pub pinned_room: u64,
 }
 
 /// The queries in the order of a file.
@@ -209,6 +212,10 @@ pub(crate) fn witness_bytes(inputs: usize, aux: usize, dense: usize) -> u64 {
     aux.div_ceil(64) as u64 * 20 + 32 * (inputs + dense) as u64
 }
 
+fn bytes_of(witness: &PackedWitness<Scalar>) -> u64 {
+    witness_bytes(witness.inputs().len(), witness.num_aux(), witness.dense_values().len())
+}
+
 impl Plan {
     /// The fastest plan within the budgets, of which the device's must be known here.
     ///
@@ -247,6 +254,7 @@ impl Plan {
             });
         }
         let host_peak = pieces + pinned.iter().map(|section| bytes(*section)).sum::<u64>();
+        let pinned_room = host_budget - host_peak;
         let place = |section| match () {
             () if on_device.contains(&section) => Place::Device,
             () if pinned.contains(&section) => Place::Pinned,
@@ -254,8 +262,19 @@ impl Plan {
         };
         let [h, l, a, b_g1, b_g2] = QUERIES.map(place);
         let device_peak = resident + peaks.base + quotient.twiddle_bytes(sizes.domain);
-        let mut plan =
-            Self { h, l, a, b_g1, b_g2, quotient, witness_room, device_peak, device_budget, host_peak };
+        let mut plan = Self {
+            h,
+            l,
+            a,
+            b_g1,
+            b_g2,
+            quotient,
+            witness_room,
+            device_peak,
+            device_budget,
+            host_peak,
+            pinned_room,
+        };
         plan.device_peak += plan.stages(sizes, &peaks);
         Ok(plan)
     }
@@ -298,8 +317,12 @@ impl Plan {
 
     /// Whether a witness stays on the device while the quotient is computed.
     pub(crate) fn keeps(&self, witness: &PackedWitness<Scalar>) -> bool {
-        let dense = witness.dense_values().len();
-        witness_bytes(witness.inputs().len(), witness.num_aux(), dense) <= self.witness_room
+        bytes_of(witness) <= self.witness_room
+    }
+
+    /// Whether there is room for a pinned copy of a witness.
+    pub(crate) fn pins(&self, witness: &PackedWitness<Scalar>) -> bool {
+        bytes_of(witness) <= self.pinned_room
     }
 
     /// The queries that are in a place.
@@ -334,7 +357,11 @@ impl fmt::Display for Plan {
             Memory::Ample => "ample",
             Memory::Tight => "tight",
         };
-        write!(f, "{way} quotient, a witness of up to {} stays; ", Gigabytes(self.witness_room))?;
+        let [stays, pinned] = [self.witness_room, self.pinned_room].map(Gigabytes);
+        write!(
+            f,
+            "{way} quotient, a witness of up to {stays} stays, one of up to {pinned} has a pinned copy; "
+        )?;
         let [device, budget, host] = [self.device_peak, self.device_budget, self.host_peak].map(Gigabytes);
         write!(f, "{device} of {budget} on the device, {host} on the host")
     }

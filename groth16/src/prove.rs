@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, HostParameters};
 use crate::many::{Outcome, prove_each};
-use crate::pipeline::{Cores, Pipeline, Sums};
+use crate::pipeline::{Pipeline, Staged, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
 use crate::times::timed;
@@ -246,17 +246,17 @@ impl Prover {
         witness: &PackedWitness<Scalar>,
         randomness: Randomness,
     ) -> Result<Proved, ProveError> {
-        self.prove_on(Cores::default(), witness, randomness)
+        self.prove_staged(witness, None, randomness)
     }
 
-    pub(crate) fn prove_on(
+    pub(crate) fn prove_staged(
         &self,
-        cores: Cores,
         witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
         randomness: Randomness,
     ) -> Result<Proved, ProveError> {
         let _span = tracing::info_span!("prove", aux = witness.num_aux()).entered();
-        let (sums, times) = self.pipeline.sums(witness, cores)?;
+        let (sums, times) = self.pipeline.sums(witness, staged)?;
         let key = self.verify.then_some(&self.verifying_key);
         finish(&self.vk, &sums, &randomness, witness.inputs(), times, key)
     }
@@ -273,7 +273,8 @@ impl Prover {
     ) {
         prove_each(
             1,
-            |cores, witness, randomness| self.prove_on(cores, witness, randomness),
+            |witness| self.pipeline.stage(witness),
+            |witness, staged, randomness| self.prove_staged(witness, staged, randomness),
             witnesses,
             rng,
             done,

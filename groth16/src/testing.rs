@@ -5,7 +5,7 @@ use std::fmt;
 use assignment::PackedWitness;
 use blstrs::Scalar;
 
-use crate::pipeline::{Cores, Pipeline, Sums};
+use crate::pipeline::{Pipeline, Staged, Sums};
 use crate::{Plan, ProveError, Prover, StageTimes};
 
 /// The prover, with `before` called ahead of each proof, which fails with what that answers.
@@ -29,11 +29,17 @@ impl fmt::Debug for Faulty {
 }
 
 impl Pipeline for Faulty {
-    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
-        // What comes before may wait for another proof, whose witness is begun only when the cores are free.
-        drop(cores);
+    fn sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
+    ) -> Result<(Sums, StageTimes), ProveError> {
         (self.before)()?;
-        self.pipeline.sums(witness, Cores::default())
+        self.pipeline.sums(witness, staged)
+    }
+
+    fn stage(&self, witness: &PackedWitness<Scalar>) -> Option<Staged> {
+        self.pipeline.stage(witness)
     }
 
     fn plan(&self) -> Option<&Plan> {

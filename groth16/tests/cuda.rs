@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use assignment::native_witness;
+use assignment::{PackedWitness, native_witness};
 use blstrs::Scalar;
 use circuits::FilecoinCircuit;
 use circuits::input;
@@ -133,6 +134,17 @@ fn budgets_of_many_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan
     plans
 }
 
+/// The proofs of a witness alone, and of a batch of it. Those of a batch are sent from copies, where the plan has room for them.
+fn proofs(prover: &Prover, witness: &PackedWitness<Scalar>, seed: u64) -> Vec<[u8; 192]> {
+    let mut proofs = vec![prover.prove_with_randomness(witness, randomness(seed)).unwrap()];
+    let batch = (0..3).map(|_| Ok::<_, ProveError>(witness.clone()));
+    prover.prove_many(batch, &mut rng(seed), |outcome| {
+        proofs.push(outcome.unwrap());
+        ControlFlow::Continue(())
+    });
+    proofs.iter().map(|proved| proved.proof.to_bytes()).collect()
+}
+
 #[test]
 fn every_plan_gives_the_same_bytes() {
     if no_device("every_plan_gives_the_same_bytes") {
@@ -154,9 +166,7 @@ fn every_plan_gives_the_same_bytes() {
         let partitions = input::read(name, &[sample(name).unwrap()]).unwrap();
         let circuits = FilecoinCircuit::all(name, partitions).unwrap();
         let witness = native_witness(&circuits[0]).unwrap();
-        let prove = |prover: &Prover| {
-            prover.prove_with_randomness(&witness, randomness(seed)).unwrap().proof.to_bytes()
-        };
+        let prove = |prover: &Prover| proofs(prover, &witness, seed);
         let expected = prove(&Prover::new(circuit.clone(), parameters.clone(), CUDA).unwrap());
         let mut seen = [false; 5];
         for origin in [Origin::Made, Origin::Memory, Origin::File] {
@@ -174,9 +184,7 @@ fn every_plan_gives_the_same_bytes() {
                 let prover = prover.unwrap();
                 let got = *prover.plan().unwrap();
                 assert_eq!((got.h, got.b_g2, got.quotient), (plan.h, plan.b_g2, plan.quotient), "{got}");
-                for _ in 0..2 {
-                    assert_eq!(prove(&prover), expected, "{name}, {origin:?}: {plan}");
-                }
+                assert_eq!(prove(&prover), expected, "{name}, {origin:?}: {plan}");
                 let peak = prover.device_peak().unwrap();
                 println!("{peak} bytes were in use at the peak");
                 assert!(peak <= got.device_budget);
@@ -199,6 +207,15 @@ fn every_plan_gives_the_same_bytes() {
             let backend = Backend::Cuda { device: 0, budgets };
             let prover = Prover::with_test_parameters(circuit.clone(), waste(seed), backend).unwrap();
             assert_eq!(prove(&prover), expected, "{name}, {gigabytes} GB");
+            let plan = *prover.plan().unwrap();
+            assert_eq!(plan.pinned_room, u64::MAX - plan.host_peak);
+            // No room for a copy of the witness.
+            let budgets = Budgets { host: Some(plan.host_peak), ..budgets };
+            let backend = Backend::Cuda { device: 0, budgets };
+            drop(prover);
+            let prover = Prover::with_test_parameters(circuit.clone(), waste(seed), backend).unwrap();
+            assert_eq!(prover.plan().unwrap().pinned_room, 0);
+            assert_eq!(prove(&prover), expected, "{name}, {gigabytes} GB, without copies");
         }
     }
 }

@@ -11,7 +11,7 @@ use common::Synthetic;
 use ff::Field;
 use gpu::testing::{device_or_skip, leave};
 use gpu::{Budget, Device, DeviceBuffer, Fr, Pool, Staging, Stream};
-use r1cs::device::{DeviceCircuit, DeviceError, DeviceWitness};
+use r1cs::device::{DeviceCircuit, DeviceError, DeviceWitness, PinnedWitness};
 use r1cs::{CheckError, CompiledCircuit, MatrixName, SizeError};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -58,6 +58,8 @@ fn download(setup: &Setup, buffer: &DeviceBuffer<Fr>) -> Vec<Scalar> {
 #[test]
 fn device_products_match_cpu() {
     let Some(mut setup) = setup("device_products_match_cpu") else { return };
+    // For longer witnesses after shorter ones, and the other way round.
+    let mut pinned = PinnedWitness::new(&setup._device).unwrap();
     for units in [1, 2, 7, 40] {
         for bound in [0, 5] {
             for steps in [(0, 1), (3, 60), (40, 300)] {
@@ -65,9 +67,17 @@ fn device_products_match_cpu() {
                 let circuit = Arc::new(CompiledCircuit::compile(&synthetic.blank()).unwrap());
                 let device = DeviceCircuit::upload(circuit.clone(), &setup.pool, &setup.stream).unwrap();
                 let packed = witness(&synthetic);
-                for witness in [&packed, &all_dense(&packed)] {
-                    let uploaded =
-                        DeviceWitness::upload(witness, &setup.staging, &setup.pool, &setup.stream).unwrap();
+                for (witness, is_pinned) in
+                    [(&packed, false), (&packed, true), (&all_dense(&packed), true), (&packed, true)]
+                {
+                    let uploaded = match is_pinned {
+                        true => {
+                            pinned.copy(witness).unwrap();
+                            DeviceWitness::upload_pinned(witness, &pinned, &setup.pool, &setup.stream)
+                        }
+                        false => DeviceWitness::upload(witness, &setup.staging, &setup.pool, &setup.stream),
+                    };
+                    let uploaded = uploaded.unwrap();
                     let [a, b] = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap();
                     let [mut expected_a, mut expected_b, _] = circuit.products(witness).unwrap();
                     expected_a.resize(1 << circuit.domain_log2(), Scalar::ZERO);
@@ -119,6 +129,11 @@ fn device_refuses_another_circuits_witness() {
     let uploaded = DeviceWitness::upload(&other, &setup.staging, &setup.pool, &setup.stream).unwrap();
     let error = device.satisfied_products(&uploaded, &setup.pool, &setup.stream).unwrap_err();
     assert!(matches!(error, DeviceError::Check(CheckError::Size(SizeError { .. }))), "{error}");
+    // A copy of a shorter one is none of this one.
+    let mut pinned = PinnedWitness::new(&setup._device).unwrap();
+    pinned.copy(&witness(&synthetic)).unwrap();
+    let short = DeviceWitness::upload_pinned(&other, &pinned, &setup.pool, &setup.stream);
+    assert!(matches!(short, Err(gpu::Error::Length { .. })), "{short:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use r1cs::CompiledCircuit;
 use r1cs::device::DeviceWitness;
 use tracing::{debug_span, info_span};
 
-use crate::pipeline::{Cores, Pipeline, Sums};
+use crate::pipeline::{Pipeline, Stage, Staged, Sums};
 use crate::times::{Clocks, SumTimes, stage};
 use crate::turns::Turns;
 use crate::{Budgets, Origin, Plan, ProveError, Sizes, StageTimes, ToxicWaste, VerifyingKey};
@@ -40,6 +40,7 @@ pub(crate) struct Cuda {
     srs: Srs,
     a_density: DeviceDensity,
     b_density: DeviceDensity,
+    pinned: Stage,
     /// One proof at a time has the device's memory and its clock, in the order in which they come.
     turns: Turns,
     clock: Mutex<Clock>,
@@ -85,6 +86,7 @@ impl Cuda {
         let ntt = device::Ntt::within(plan.quotient, workshop.domain, &workshop.pool, workshop.stream())?;
         workshop.reserve(plan.device_peak)?;
         let clock = Clock::new(workshop.pool.device(), &workshop.msm.streams())?;
+        let pinned = Stage::new(workshop.pool.device())?;
         Ok(Self {
             workshop,
             plan,
@@ -92,6 +94,7 @@ impl Cuda {
             srs,
             a_density,
             b_density,
+            pinned,
             turns: Turns::new(1),
             clock: Mutex::new(clock),
         })
@@ -111,8 +114,7 @@ impl Cuda {
     /// The sums on the device. A witness that did not stay there is sent again: the first sum over it waits for that.
     fn device_sums(
         &self,
-        witness: &PackedWitness<Scalar>,
-        uploaded: Option<DeviceWitness<'_>>,
+        witness: Where<'_>,
         quotient: DeviceBuffer<Fr>,
         recording: &Recording<'_>,
         times: &mut SumTimes,
@@ -123,24 +125,26 @@ impl Cuda {
         // The last additions of each sum are made on other threads, while the device works on the next one. G2 has more of them
         // and is not last.
         rayon::in_place_scope(|scope| {
-            let unjoined = sum("h", quotient.len(), &mut times.h, recording, || {
-                msm.window_sums::<G1>(srs.h.source(), Dense::Montgomery(Source::Device(&quotient)))
+            let unjoined = self.sum("h", quotient.len(), &mut times.h, recording, || {
+                let sums =
+                    msm.window_sums::<G1>(srs.h.source(), Dense::Montgomery(Source::Device(&quotient)));
+                drop(quotient);
+                sums
             })?;
             scope.spawn(move |_| *h = joined("h", &unjoined));
-            drop(quotient);
             let mut sent_again = None;
-            let witness = match uploaded {
-                Some(witness) => witness,
-                None => {
+            let witness = match witness {
+                Where::Device(witness) => witness,
+                Where::Host(witness, staged) => {
                     recording.stage("l");
-                    self.upload(witness, &mut sent_again)?
+                    self.upload(witness, staged.as_ref(), &mut sent_again)?
                 }
             };
             let (len, dense) = (witness.host().num_aux(), witness.dense());
             let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
             let g1 = |query, points: &Query<G1>, density, slot: &mut _| {
                 let points = points.source();
-                sum(query, points.len(), slot, recording, || {
+                self.sum(query, points.len(), slot, recording, || {
                     msm.window_sums_packed::<G1>(points, &packed, density)
                 })
             };
@@ -150,7 +154,7 @@ impl Cuda {
             }
             scope.spawn(move |_| *l = joined("l", &unjoined));
             let points = srs.b_g2.source();
-            let unjoined = sum("b_g2", points.len(), &mut times.b_g2, recording, || {
+            let unjoined = self.sum("b_g2", points.len(), &mut times.b_g2, recording, || {
                 msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density))
             })?;
             scope.spawn(move |_| *b_g2 = joined("b_g2", &unjoined));
@@ -166,12 +170,34 @@ impl Cuda {
     fn upload<'w>(
         &self,
         witness: &'w PackedWitness<Scalar>,
+        staged: Option<&Staged>,
         slot: &mut Option<Clocks>,
     ) -> Result<DeviceWitness<'w>, gpu::Error> {
         let (pool, msm) = (&self.workshop.pool, &self.workshop.msm);
-        stage(slot, info_span!("upload", bytes = witness.memory()), |calls| {
-            calls.call(debug_span!("r1cs::upload", aux = witness.num_aux()), || {
-                DeviceWitness::upload(witness, msm.staging(), pool, msm.stream())
+        let copy = staged.and_then(Staged::copy);
+        stage(slot, info_span!("upload", bytes = witness.memory(), staged = copy.is_some()), |calls| {
+            calls.call(debug_span!("r1cs::upload", aux = witness.num_aux()), || match copy {
+                Some(copy) => DeviceWitness::upload_pinned(witness, copy, pool, msm.stream()),
+                None => DeviceWitness::upload(witness, msm.staging(), pool, msm.stream()),
+            })
+        })
+    }
+
+    /// One sum of products, which waits for the device: until it has also wiped what the sum leaves there.
+    fn sum<T>(
+        &self,
+        query: &'static str,
+        len: usize,
+        slot: &mut Option<Clocks>,
+        recording: &Recording<'_>,
+        sum: impl FnOnce() -> Result<T, msm_gpu::Error>,
+    ) -> Result<T, ProveError> {
+        recording.stage(query);
+        stage(slot, info_span!("sum", query, len), |calls| {
+            calls.call(debug_span!("msm_gpu::msm", len), || {
+                let sums = sum()?;
+                self.workshop.stream().synchronize()?;
+                Ok(sums)
             })
         })
     }
@@ -180,7 +206,7 @@ impl Cuda {
     fn stages(
         &self,
         witness: &PackedWitness<Scalar>,
-        cores: Cores,
+        staged: Option<Staged>,
         recording: &Recording<'_>,
         times: &mut StageTimes,
     ) -> Result<Sums, ProveError> {
@@ -189,17 +215,20 @@ impl Cuda {
         let mut upload = None;
         let products = stage(&mut times.products, info_span!("products", rows), |calls| {
             recording.stage("upload");
-            let uploaded = self.upload(witness, &mut upload)?;
-            drop(cores);
+            let uploaded = self.upload(witness, staged.as_ref(), &mut upload)?;
             calls.include([upload]);
             recording.stage("products");
             let products = calls.call(debug_span!("r1cs::satisfied_products", rows), || {
                 circuit.satisfied_products(&uploaded, pool, stream)
             })?;
-            Ok::<_, ProveError>((self.plan.keeps(witness).then_some(uploaded), products))
+            let now = match self.plan.keeps(witness) {
+                true => Where::Device(uploaded),
+                false => Where::Host(witness, staged),
+            };
+            Ok::<_, ProveError>((now, products))
         });
         times.upload = upload;
-        let (uploaded, products) = products?;
+        let (on_device, products) = products?;
         recording.stage("quotient");
         let h = stage(&mut times.quotient, info_span!("quotient", domain = size), |calls| {
             let [a, b] = products.map(|values| device::Polynomial::<_, Natural>::new(*domain, values));
@@ -211,7 +240,7 @@ impl Cuda {
         stage(&mut times.msm, info_span!("msm"), |calls| {
             let (of_inputs, of_aux) = rayon::join(
                 || self.input_sums(witness.inputs()),
-                || self.device_sums(witness, uploaded, h, recording, sums),
+                || self.device_sums(on_device, h, recording, sums),
             );
             calls.include([sums.h, sums.l, sums.a, sums.b_g1, sums.b_g2]);
             let (of_inputs, mut sums) = (of_inputs?, of_aux?);
@@ -280,16 +309,12 @@ fn joined<C: DeviceCurve>(query: &'static str, sums: &WindowSums<C>) -> C::Proje
     debug_span!("msm_gpu::join", query).in_scope(|| sums.join())
 }
 
-/// One sum of products, which waits for the device.
-fn sum<T>(
-    query: &'static str,
-    len: usize,
-    slot: &mut Option<Clocks>,
-    recording: &Recording<'_>,
-    sum: impl FnOnce() -> T,
-) -> T {
-    recording.stage(query);
-    stage(slot, info_span!("sum", query, len), |calls| calls.call(debug_span!("msm_gpu::msm", len), sum))
+/// Where a witness is after the products.
+enum Where<'w> {
+    /// Still on the device.
+    Device(DeviceWitness<'w>),
+    /// On the host alone, with its copy.
+    Host(&'w PackedWitness<Scalar>, Option<Staged>),
 }
 
 struct InputSums {
@@ -299,7 +324,11 @@ struct InputSums {
 }
 
 impl Pipeline for Cuda {
-    fn sums(&self, witness: &PackedWitness<Scalar>, cores: Cores) -> Result<(Sums, StageTimes), ProveError> {
+    fn sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
+    ) -> Result<(Sums, StageTimes), ProveError> {
         let _turn = self.turns.take();
         // A panic under the lock leaves nothing behind: every buffer belongs to its call.
         let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -308,7 +337,7 @@ impl Pipeline for Cuda {
         let mut times = StageTimes::default();
         let mut whole = None;
         let sums = stage(&mut whole, info_span!("sums"), |calls| {
-            let sums = self.stages(witness, cores, &recording, &mut times);
+            let sums = self.stages(witness, staged, &recording, &mut times);
             calls.include([times.products, times.quotient, times.msm]);
             sums
         });
@@ -319,6 +348,11 @@ impl Pipeline for Cuda {
         self.srs.check_unchanged()?;
         times.set_device(&spans?);
         Ok((sums, times))
+    }
+
+    fn stage(&self, witness: &PackedWitness<Scalar>) -> Option<Staged> {
+        let fits = self.plan.pins(witness);
+        fits.then(|| self.pinned.copy(self.workshop.pool.device(), witness)).flatten()
     }
 
     fn plan(&self) -> Option<&Plan> {

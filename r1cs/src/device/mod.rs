@@ -21,7 +21,7 @@ mod columns;
 mod witness;
 
 pub use circuit::DeviceCircuit;
-pub use witness::DeviceWitness;
+pub use witness::{DeviceWitness, PinnedWitness};
 
 use crate::{CheckError, SizeError};
 

@@ -4,7 +4,8 @@ use assignment::PackedWitness;
 use blstrs::Scalar;
 use bytemuck::Pod;
 use bytemuck::TransparentWrapper;
-use gpu::{DeviceBuffer, Error, Fr, Pool, Staging, Stream};
+use gpu::{Device, DeviceBuffer, Error, Fr, PinnedBuffer, Pool, Staging, Stream};
+use rayon::prelude::*;
 
 use crate::ffi;
 
@@ -27,23 +28,49 @@ impl<'w> DeviceWitness<'w> {
         pool: &Pool,
         stream: &Stream,
     ) -> Result<Self, Error> {
-        fn secret<T: Pod + Sync>(
-            from: &[T],
-            staging: &Staging,
-            pool: &Pool,
+        let mut this = Self::allocate(host, pool, stream)?;
+        staging.upload_at(stream, &mut this.inputs, 0, Fr::wrap_slice(host.inputs()))?;
+        staging.upload_at(stream, &mut this.ones, 0, host.ones().words())?;
+        staging.upload_at(stream, &mut this.is_dense, 0, host.is_dense().words())?;
+        staging.upload_at(stream, &mut this.rank, 0, host.rank())?;
+        staging.upload_at(stream, &mut this.dense, 0, Fr::wrap_slice(host.dense_values()))?;
+        Ok(this)
+    }
+
+    /// Queues the same from the witness's copy in pinned memory, and returns at once.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when the copy is a shorter witness's. One of another witness that is as long is not noticed.
+    pub fn upload_pinned(
+        host: &'w PackedWitness<Scalar>,
+        copy: &PinnedWitness,
+        pool: &Pool,
+        stream: &Stream,
+    ) -> Result<Self, Error> {
+        fn queue<T: Pod>(
+            to: &mut DeviceBuffer<T>,
+            from: &PinnedBuffer<T>,
             stream: &Stream,
-        ) -> Result<DeviceBuffer<T>, Error> {
-            let mut buffer = pool.allocate(from.len(), stream)?.wipe_on_release();
-            staging.upload_at(stream, &mut buffer, 0, from)?;
-            Ok(buffer)
+        ) -> Result<(), Error> {
+            to.copy_from_pinned(stream, 0, from, 0..to.len())
         }
+        let mut this = Self::allocate(host, pool, stream)?;
+        queue(&mut this.inputs, &copy.inputs, stream)?;
+        queue(&mut this.ones, &copy.ones, stream)?;
+        queue(&mut this.is_dense, &copy.is_dense, stream)?;
+        queue(&mut this.rank, &copy.rank, stream)?;
+        queue(&mut this.dense, &copy.dense, stream)?;
+        Ok(this)
+    }
+
+    fn allocate(host: &'w PackedWitness<Scalar>, pool: &Pool, stream: &Stream) -> Result<Self, Error> {
         Ok(Self {
             host,
-            inputs: secret(Fr::wrap_slice(host.inputs()), staging, pool, stream)?,
-            ones: secret(host.ones().words(), staging, pool, stream)?,
-            is_dense: staging.upload(pool, host.is_dense().words(), stream)?,
-            rank: staging.upload(pool, host.rank(), stream)?,
-            dense: secret(Fr::wrap_slice(host.dense_values()), staging, pool, stream)?,
+            inputs: pool.allocate(host.inputs().len(), stream)?.wipe_on_release(),
+            ones: pool.allocate(host.ones().words().len(), stream)?.wipe_on_release(),
+            is_dense: pool.allocate(host.is_dense().words().len(), stream)?,
+            rank: pool.allocate(host.rank().len(), stream)?,
+            dense: pool.allocate(host.dense_values().len(), stream)?.wipe_on_release(),
         })
     }
 
@@ -80,4 +107,59 @@ impl<'w> DeviceWitness<'w> {
             dense: self.dense.read(stream)?,
         })
     }
+}
+
+/// A copy of a packed witness in pinned memory, for [`DeviceWitness::upload_pinned`]: made while the device works on something else, it
+/// goes there later without the processor. The memory is kept for the next witness, and wiped in the end.
+#[derive(Debug)]
+pub struct PinnedWitness {
+    device: Device,
+    inputs: PinnedBuffer<Fr>,
+    ones: PinnedBuffer<u64>,
+    is_dense: PinnedBuffer<u64>,
+    rank: PinnedBuffer<u32>,
+    dense: PinnedBuffer<Fr>,
+}
+
+impl PinnedWitness {
+    /// Of nothing, and without memory so far. Any device can be sent it.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.clone(),
+            inputs: PinnedBuffer::new(device, 0)?,
+            ones: PinnedBuffer::new(device, 0)?,
+            is_dense: PinnedBuffer::new(device, 0)?,
+            rank: PinnedBuffer::new(device, 0)?,
+            dense: PinnedBuffer::new(device, 0)?,
+        })
+    }
+
+    /// Takes a copy of a witness, on rayon's threads, as soon as uploads of the one before are done. Pins memory where that was shorter.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when the host cannot pin so much; those of the device that was sent the one before.
+    pub fn copy(&mut self, witness: &PackedWitness<Scalar>) -> Result<(), Error> {
+        let Self { device, inputs, ones, is_dense, rank, dense } = self;
+        fill(inputs, Fr::wrap_slice(witness.inputs()), device)?;
+        fill(ones, witness.ones().words(), device)?;
+        fill(is_dense, witness.is_dense().words(), device)?;
+        fill(rank, witness.rank(), device)?;
+        fill(dense, Fr::wrap_slice(witness.dense_values()), device)
+    }
+}
+
+/// Elements that one thread copies at a time.
+const PART: usize = 1 << 15;
+
+fn fill<T: Pod + Send + Sync>(to: &mut PinnedBuffer<T>, from: &[T], device: &Device) -> Result<(), Error> {
+    if to.len() < from.len() {
+        // The shorter one goes first: a budget has room for one.
+        *to = PinnedBuffer::new(device, 0)?;
+        *to = PinnedBuffer::new(device, from.len())?.wipe_on_release();
+    }
+    let to = to.as_mut_slice()?.par_chunks_mut(PART);
+    to.zip(from.par_chunks(PART)).for_each(|(to, from)| {
+        to.get_mut(..from.len()).unwrap_or_default().copy_from_slice(from);
+    });
+    Ok(())
 }
