@@ -1,10 +1,11 @@
 //! What becomes of a device in this process: all who open it share one context of CUDA's, and lose it together.
 //!
-//! After a kernel that faults, CUDA answers every call of the process on that device with the same error, for good: measured with
-//! driver 580 on an H200, neither resetting the device nor a context of one's own brings it back, while another process
-//! can use the device at once. So the first such error is kept here, and everything that still belongs to the device answers with it
-//! without calling CUDA. Nothing of the dead context is touched when it is dropped; with the last of it goes the
-//! context itself. Whether its memory is free for others then, or when the process ends, is the driver's affair.
+//! After a kernel that faults, CUDA answers every call of the process with the same error, for good: measured with driver 580 on
+//! H200s, neither resetting the device nor a context of one's own brings it back, and the other devices of the process fail with it,
+//! while another process can use the device at once. So the first such error of a device is kept here, and everything that still
+//! belongs to the device answers with it without calling CUDA. Nothing of the dead context is touched when it is dropped; with the
+//! last of it goes the context itself. Whether its memory is free for others then, or when the process ends, is the driver's affair.
+//! What the fault of one device means for others is left to the driver too: each is lost when CUDA says so there.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -20,6 +21,19 @@ enum State {
     Open(Weak<Context>),
     /// Lost, and why; its context is destroyed once nothing belongs to it.
     Lost { error: Error, destroyed: bool },
+}
+
+impl State {
+    /// The error of a lost device as that of another one.
+    fn lost_as(&self, ordinal: u32) -> Option<Error> {
+        match self {
+            Self::Lost { error: Error::DeviceLost { code, message, call, .. }, .. } => {
+                let (message, call) = (message.clone(), call.clone());
+                Some(Error::DeviceLost { ordinal, code: *code, message, call })
+            }
+            _ => None,
+        }
+    }
 }
 
 fn known() -> MutexGuard<'static, BTreeMap<u32, State>> {
@@ -60,6 +74,8 @@ impl Context {
             Some(State::Lost { error, .. }) => Some(error.clone()),
             None => None,
         };
+        // Another device's fault is why CUDA refuses this one, if it does.
+        let lost = lost.or_else(|| devices.values().find_map(|state| state.lost_as(ordinal)));
         let context = Arc::new(Self { info, lost: OnceLock::new(), pinned: Mutex::default() });
         devices.insert(ordinal, State::Open(Arc::downgrade(&context)));
         drop(devices);

@@ -56,7 +56,10 @@ fn describe(ordinal: u32) -> Result<DeviceInfo, Error> {
 /// A device that has passed the known-answer test. Clones are the same device, and so are devices of the same number.
 ///
 /// # Lost devices
-/// A kernel that traps or uses a wrong address costs the process the device: CUDA answers every later call with the same error.
+/// A kernel that traps or uses a wrong address costs the process the device, and every other one that it has: CUDA answers every later
+/// call with the same error, on whichever device, and opens none that was not open before. So who wants to keep one device when
+/// another fails gives each a process of its own.
+///
 /// The first caller who meets it gets [`Error::DeviceLost`], and so does from then on everybody who uses the device, its streams, pools
 /// or buffers, without any call to CUDA. Dropping them is safe; with the last of them the device's memory is given back to
 /// other processes. [`Device::open`] tries again once all are gone, and answers `DeviceLost` as long as CUDA refuses,

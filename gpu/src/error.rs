@@ -55,7 +55,8 @@ pub enum Error {
         call: String,
     },
     /// A kernel, or the hardware, failed in a way after which CUDA refuses this process everything on the device. Whatever was on
-    /// the device is gone, for all who used it; other devices and other processes are not concerned. See [`crate::Device`].
+    /// the device is gone, for all who used it. Other processes are not concerned, but the process's other devices are: CUDA's next
+    /// answer there is the same error, with the number of that device. See [`crate::Device`].
     #[error("CUDA device {ordinal} is lost to this process: {message} (error {code}) in {call}")]
     DeviceLost {
         /// The device's number.

@@ -62,9 +62,13 @@ impl FleetError {
 /// a single proof waits for one proof of a batch that was there before it, not for the batch.
 ///
 /// # When a device fails
-/// The proof on it has the error for its outcome; the others go on. A prover whose device failed (anything but too little
-/// memory) is not used any more until it is [replaced](Fleet::replace) by a new one, and when no prover is left proofs answer
-/// [`ProveError::NoProverLeft`] at once. No proof is repeated elsewhere unasked.
+/// The proof on it has the error for its outcome. A prover whose device failed (anything but too little memory) is not used any more
+/// until it is [replaced](Fleet::replace) by a new one, and when no prover is left proofs answer [`ProveError::NoProverLeft`] at once.
+/// No proof is repeated elsewhere unasked.
+///
+/// CUDA takes **all** devices from a process one of whose kernels faults ([`gpu::Error::DeviceLost`]), so that all provers on devices
+/// drop out then, one after another. Provers in [workers](crate::worker), one for each device, do not: the worker of the one starts
+/// again, the others are not concerned.
 #[derive(Debug)]
 pub struct Fleet {
     provers: Vec<Prover>,
@@ -260,9 +264,11 @@ impl Fleet {
             let last = self.failed.iter().find_map(|failed| lock(failed).clone());
             return Err(ProveError::NoProverLeft(last.map(Box::new)));
         };
-        let outcome = self.provers[turn.place()].prove_staged(witness, staged, randomness);
+        let prover = &self.provers[turn.place()];
+        let outcome = prover.prove_staged(witness, staged, randomness);
         if let Err(error) = &outcome
             && let Some(cause) = error.failed_device()
+            && !prover.pipeline.recovers()
         {
             tracing::error!(prover = turn.place(), %error, "a prover drops out");
             *lock(&self.failed[turn.place()]) = Some(cause.clone());

@@ -7,6 +7,7 @@
 //!   everything is, within [`Budgets`] of memory. [`prove_assignment`] proves whatever a bellpepper-core circuit synthesised into a
 //!   `ProvingAssignment`.
 //! - [`Fleet`] is a prover for each of several devices, and proves batches.
+//! - [`worker`] has a device used by a process of its own, so that a kernel that faults costs one proof.
 //! - Feature `filecoin` adds the module `filecoin`: entry points by Filecoin's proof types.
 //! - [`PreparedVerifyingKey`] verifies one [`Proof`] or many.
 
@@ -37,6 +38,7 @@ pub mod testing;
 mod times;
 mod turns;
 mod verify;
+pub mod worker;
 
 pub use backend::Backend;
 pub use encoding::PointError;

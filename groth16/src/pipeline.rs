@@ -57,14 +57,14 @@ impl Stage {
     }
 
     /// Copies a witness, unless there is a copy that has not been sent yet, or no memory for it.
-    pub(crate) fn copy(&self, device: &Device, witness: &PackedWitness<Scalar>) -> Option<Staged> {
+    pub(crate) fn copy(&self, witness: &PackedWitness<Scalar>) -> Option<Staged> {
         let mut copy = self.lock().take()?;
+        let _span = tracing::debug_span!("pinned copy", bytes = witness.memory()).entered();
         match copy.copy(witness) {
             Ok(()) => Some(Staged { copy: Some(copy), home: self.clone() }),
             Err(error) => {
                 tracing::debug!(%error, "a witness is sent without a copy");
-                // One that a device was sent which is lost since is of no use any more.
-                *self.lock() = PinnedWitness::new(device).ok();
+                *self.lock() = Some(copy);
                 None
             }
         }
@@ -79,7 +79,10 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        *self.home.lock() = self.copy.take();
+        // Whoever makes the next copy does not have to ask CUDA whether this one has been sent, which may not answer while
+        // another thread waits for a sum. Where it says that the device is lost there are no more copies.
+        let sent = self.copy.take().and_then(|mut copy| copy.wait().is_ok().then_some(copy));
+        *self.home.lock() = sent;
     }
 }
 
@@ -100,6 +103,11 @@ pub(crate) trait Pipeline: fmt::Debug + Send + Sync {
     /// witnesses while others are proved.
     fn stage(&self, _witness: &PackedWitness<Scalar>) -> Option<Staged> {
         None
+    }
+
+    /// Whether the next proof may succeed although the device has failed: another process will use it then.
+    fn recovers(&self) -> bool {
+        false
     }
 
     /// Where things are, where there is a device.

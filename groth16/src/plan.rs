@@ -10,6 +10,7 @@ use ntt_gpu::device::Memory;
 use ntt_gpu::{Domain, Natural};
 use r1cs::CompiledCircuit;
 use r1cs::device::DeviceCircuit;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Section, Shape};
@@ -36,7 +37,7 @@ pub enum Origin {
 }
 
 /// Where a query's points are between proofs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In device memory. They never travel.
     Device,
@@ -116,7 +117,7 @@ pub enum PlanError {
 }
 
 /// Where everything is while a prover proves, and the most memory that it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The H query. Its sum takes longer than its copy, so it is the first to leave the device.
     pub h: Place,
@@ -129,6 +130,7 @@ pub struct Plan {
     /// The B query in G2.
     pub b_g2: Place,
     /// How much of the device the quotient takes.
+    #[serde(with = "QuotientMemory")]
     pub quotient: Memory,
     /// A witness of at most so many bytes stays on the device while the quotient is computed; a longer one is sent twice.
     pub witness_room: u64,
@@ -142,6 +144,14 @@ pub struct Plan {
     /// Of many proofs' witnesses, one of at most so many bytes has a pinned copy as soon as it is made, and is sent from there: what the
     /// host's budget leaves.
     pub pinned_room: u64,
+}
+
+/// [`Memory`] for serde.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Memory")]
+enum QuotientMemory {
+    Ample,
+    Tight,
 }
 
 /// The queries in the order of a file.
@@ -254,7 +264,7 @@ impl Plan {
             });
         }
         let host_peak = pieces + pinned.iter().map(|section| bytes(*section)).sum::<u64>();
-        let pinned_room = host_budget - host_peak;
+        let pinned_room = budgets.host.map_or(u64::MAX, |budget| budget - host_peak);
         let place = |section| match () {
             () if on_device.contains(&section) => Place::Device,
             () if pinned.contains(&section) => Place::Pinned,

@@ -18,6 +18,7 @@ use crate::pipeline::{Pipeline, Staged, Sums};
 use crate::points::ParameterFile;
 use crate::shape::Densities;
 use crate::times::timed;
+use crate::worker::WorkerError;
 use crate::{
     Backend, FileOptions, KeyError, ParameterError, Parameters, Plan, PlanError, PreparedVerifyingKey, Proof,
     Randomness, SetupError, StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
@@ -60,6 +61,9 @@ pub enum ProveError {
     /// The devices of all provers of a [`Fleet`](crate::Fleet) have failed before; one of the errors.
     #[error("the device of every prover has failed{}", .0.as_ref().map(|error| format!(": {error}")).unwrap_or_default())]
     NoProverLeft(Option<Box<gpu::Error>>),
+    /// The prover's worker.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
     /// The finished proof does not verify: the parameters are another circuit's of the same shape, or the arithmetic went wrong.
     #[error("the finished proof does not verify: {0}")]
     Verification(#[from] VerificationError),
@@ -148,7 +152,7 @@ impl Prover {
         parameters.check_shape(&densities.shape(circuit.num_rows()))?;
         let verifying_key = PreparedVerifyingKey::new(&parameters.vk)?;
         let pipeline = backend.open(circuit, densities, &parameters)?;
-        Ok(Self { vk: parameters.vk.clone(), verifying_key, pipeline, verify: true })
+        Ok(Self::of(parameters.vk.clone(), verifying_key, pipeline))
     }
 
     /// A prover whose parameters are in a file.
@@ -182,7 +186,7 @@ impl Prover {
                 Box::new(Cuda::with_parameters(device, &budgets, &circuit, &parameters, check)?)
             }
         };
-        Ok(Self { vk, verifying_key, pipeline, verify: true })
+        Ok(Self::of(vk, verifying_key, pipeline))
     }
 
     /// A prover with **test parameters** from a trapdoor, made where they are used: on a device they never leave it, or are pinned beside
@@ -199,7 +203,15 @@ impl Prover {
         let (vk, pipeline) = Cuda::with_test_parameters(device, &budgets, &circuit, &waste)?;
         drop(waste);
         let verifying_key = PreparedVerifyingKey::new(&vk)?;
-        Ok(Self { vk, verifying_key, pipeline: Box::new(pipeline), verify: true })
+        Ok(Self::of(vk, verifying_key, Box::new(pipeline)))
+    }
+
+    pub(crate) fn of(
+        vk: VerifyingKey,
+        verifying_key: PreparedVerifyingKey,
+        pipeline: Box<dyn Pipeline>,
+    ) -> Self {
+        Self { vk, verifying_key, pipeline, verify: true }
     }
 
     /// Whether each proof is verified before it is returned: it is, unless turned off here.

@@ -42,6 +42,10 @@ impl Pipeline for Faulty {
         self.pipeline.stage(witness)
     }
 
+    fn recovers(&self) -> bool {
+        self.pipeline.recovers()
+    }
+
     fn plan(&self) -> Option<&Plan> {
         self.pipeline.plan()
     }

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use tracing::Span;
 
 /// One piece of work by three clocks, each with its own view. What one clock sees and the one below does not is time that nobody
 /// asked for: allocations, waits, destructors.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
     /// How long the device was busy with what the calls queued, by its own events. `None` without a device.
     pub device: Option<Duration>,
@@ -25,7 +26,7 @@ impl Clocks {
 }
 
 /// How long each stage of a proof took. A stage that did not happen is `None`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageTimes {
     /// Making the witness: set by callers that make it.
     pub witness: Option<Duration>,
@@ -46,7 +47,7 @@ pub struct StageTimes {
 }
 
 /// How long each multi-scalar multiplication took, by query.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SumTimes {
     /// The quotient's coefficients.
     pub h: Option<Clocks>,

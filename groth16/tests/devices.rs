@@ -1,4 +1,4 @@
-//! Two devices of one machine: a batch spread over both, and what the loss of one means for the other.
+//! Two devices of one process: a batch spread over both, and what the loss of one means for the other.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{Random, compile, rng, waste, witness};
 use gpu::testing::{Fault, inject, skip};
-use groth16::{Backend, Batch, Fleet, ProveError, until_error};
+use groth16::{Backend, Batch, Fleet, ProveError, ProveManyError};
 use r1cs::CompiledCircuit;
 
 const CUDA: [Backend; 2] = [Backend::cuda(0), Backend::cuda(1)];
@@ -61,10 +61,11 @@ fn devices_share_a_batch_and_make_the_processor_s_bytes() {
     }
 }
 
-/// The process loses the device whose kernel fails, and no other: the batch ends with one error, and the next batch is right.
+/// CUDA takes all devices from the process then, sooner or later: each outcome is the right proof or says so, the processor goes on, and
+/// so does another process on both devices. (Provers in workers, `worker.rs`, lose one proof.)
 #[test]
-fn a_kernel_fault_on_one_device_leaves_the_other() {
-    const NAME: &str = "a_kernel_fault_on_one_device_leaves_the_other";
+fn a_kernel_fault_on_one_device_is_typed_on_both() {
+    const NAME: &str = "a_kernel_fault_on_one_device_is_typed_on_both";
     if !two_devices_or_skip(NAME) {
         return;
     }
@@ -72,6 +73,8 @@ fn a_kernel_fault_on_one_device_leaves_the_other() {
     if let Ok(number) = std::env::var(CHILD) {
         return lose_one(&circuit, &random, number.parse().unwrap());
     }
+    let both = fleet(&circuit, &CUDA);
+    let expected = bytes(&both, &random);
     for number in [3, 30, 90] {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--exact", NAME, "--nocapture"]).env(CHILD, number.to_string()).output();
@@ -79,30 +82,41 @@ fn a_kernel_fault_on_one_device_leaves_the_other() {
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && out.contains("lost: "), "{number}: {out}{err}");
         println!("{out}");
+        assert_eq!(bytes(&both, &random), expected, "another process, after fault {number}");
     }
 }
 
 fn lose_one(circuit: &Arc<CompiledCircuit>, random: &Random, number: u64) {
-    let expected = bytes(&fleet(circuit, &[Backend::Cpu]), random);
+    let processor = fleet(circuit, &[Backend::Cpu]);
+    let expected = bytes(&processor, random);
     let both = fleet(circuit, &CUDA);
     assert_eq!(bytes(&both, random), expected);
     inject(Fault::Kernel, number);
-    let outcomes = batch(&both, random).outcomes;
-    let errors: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
-    assert_eq!(errors.len(), 1, "{errors:?}");
-    let failures = both.failures();
-    let lost: Vec<_> = failures.iter().flatten().collect();
-    assert!(matches!(lost[..], [gpu::Error::DeviceLost { .. }]), "{failures:?}");
-    println!("lost: {}", lost[0]);
-    for (outcome, expected) in outcomes.iter().zip(&expected) {
-        if let Ok(proved) = outcome {
-            assert_eq!(proved.proof.to_bytes(), *expected);
+    for _ in 0..2 {
+        let outcomes = batch(&both, random).outcomes;
+        let mut made = 0;
+        for (outcome, expected) in outcomes.into_iter().zip(&expected) {
+            match outcome {
+                Ok(proved) => {
+                    made += 1;
+                    assert_eq!(proved.proof.to_bytes(), *expected);
+                }
+                Err(ProveManyError::Prove { source, .. }) => {
+                    assert!(matches!(source.device(), Some(gpu::Error::DeviceLost { .. })), "{source:?}");
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(made < PROOFS);
+        println!("lost: {:?}; {made} of {PROOFS} proofs", both.failures());
+        assert!(both.failures().iter().flatten().count() > 0);
+    }
+    for backend in CUDA {
+        if let Err(error) = Fleet::with_test_parameters(circuit, waste(3), &[backend]) {
+            let device = error.prover().and_then(ProveError::device);
+            assert!(matches!(device, Some(gpu::Error::DeviceLost { .. })), "{error}");
+            println!("again: {error}");
         }
     }
-    assert_eq!(bytes(&both, random), expected, "the next batch, on the other device");
-    // A new prover on the device that is left, and none on the lost one.
-    let made = CUDA.map(|backend| Fleet::with_test_parameters(circuit, waste(3), &[backend]).is_ok());
-    assert_eq!(made.map(|made| !made), [failures[0].is_some(), failures[1].is_some()]);
-    let witnesses = std::iter::once(Ok::<_, ProveError>(witness(random.clone())));
-    assert!(both.prove_all(witnesses, &mut rng(5), until_error).into_proofs().is_ok());
+    assert_eq!(bytes(&processor, random), expected);
 }

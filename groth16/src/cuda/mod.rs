@@ -221,8 +221,12 @@ impl Cuda {
             let products = calls.call(debug_span!("r1cs::satisfied_products", rows), || {
                 circuit.satisfied_products(&uploaded, pool, stream)
             })?;
+            // The upload is over, so that this does not wait.
             let now = match self.plan.keeps(witness) {
-                true => Where::Device(uploaded),
+                true => {
+                    drop(staged);
+                    Where::Device(uploaded)
+                }
                 false => Where::Host(witness, staged),
             };
             Ok::<_, ProveError>((now, products))
@@ -352,7 +356,7 @@ impl Pipeline for Cuda {
 
     fn stage(&self, witness: &PackedWitness<Scalar>) -> Option<Staged> {
         let fits = self.plan.pins(witness);
-        fits.then(|| self.pinned.copy(self.workshop.pool.device(), witness)).flatten()
+        fits.then(|| self.pinned.copy(witness)).flatten()
     }
 
     fn plan(&self) -> Option<&Plan> {

@@ -134,6 +134,15 @@ impl PinnedWitness {
         })
     }
 
+    /// Waits until uploads of it are done. Unless somebody has, [`copy`](Self::copy) does.
+    pub fn wait(&mut self) -> Result<(), Error> {
+        self.inputs.as_mut_slice()?;
+        self.ones.as_mut_slice()?;
+        self.is_dense.as_mut_slice()?;
+        self.rank.as_mut_slice()?;
+        self.dense.as_mut_slice().map(drop)
+    }
+
     /// Takes a copy of a witness, on rayon's threads, as soon as uploads of the one before are done. Pins memory where that was shorter.
     ///
     /// # Errors

@@ -1,0 +1,198 @@
+//! The side of a worker's caller.
+
+use std::fmt;
+use std::io::{BufReader, BufWriter, Write as _};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assignment::PackedWitness;
+use blstrs::Scalar;
+
+use super::WorkerError;
+use super::wire::{self, Answer, Done, Hello};
+use crate::pipeline::{Pipeline, Staged, Sums};
+use crate::turns::Turns;
+use crate::{Plan, ProveError, StageTimes, VerifyingKey};
+
+/// How long a worker that is not needed any more may take to end by itself, which lets it wipe what it holds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A worker, or the means to start one.
+pub(super) struct Remote {
+    command: Box<dyn Fn() -> Command + Send + Sync>,
+    key: VerifyingKey,
+    plan: Option<Plan>,
+    /// The peak of all workers so far, one more than it is; 0 for none.
+    peak: AtomicU64,
+    turns: Turns,
+    worker: Mutex<Option<Worker>>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("plan", &self.plan)
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A process and the socket to it.
+#[derive(Debug)]
+struct Worker {
+    process: Child,
+    socket: UnixStream,
+}
+
+impl Remote {
+    pub(super) fn start(
+        command: impl Fn() -> Command + Send + Sync + 'static,
+    ) -> Result<(VerifyingKey, Self), WorkerError> {
+        let (worker, hello, key) = Worker::start(command())?;
+        let remote = Self {
+            command: Box::new(command),
+            key: key.clone(),
+            plan: hello.plan,
+            peak: AtomicU64::new(0),
+            turns: Turns::new(1),
+            worker: Mutex::new(Some(worker)),
+        };
+        Ok((key, remote))
+    }
+
+    /// The worker that there is, or a new one.
+    fn worker(&self, current: Option<Worker>) -> Result<Worker, WorkerError> {
+        if let Some(worker) = current {
+            return Ok(worker);
+        }
+        tracing::warn!("starting a new worker");
+        let (worker, _, key) = Worker::start((self.command)())?;
+        if key == self.key { Ok(worker) } else { Err(WorkerError::OtherKey) }
+    }
+}
+
+impl Pipeline for Remote {
+    fn sums(
+        &self,
+        witness: &PackedWitness<Scalar>,
+        staged: Option<Staged>,
+    ) -> Result<(Sums, StageTimes), ProveError> {
+        drop(staged);
+        let _turn = self.turns.take();
+        // A panic under the lock leaves no worker behind, which is one of its states.
+        let mut place = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut worker = self.worker(place.take())?;
+        // A worker that did not answer, or lost its device, is not put back, so that it ends here.
+        match worker.ask(witness)? {
+            Ok((sums, Done { times, device_peak })) => {
+                *place = Some(worker);
+                let peak = device_peak.map_or(0, |peak| peak.saturating_add(1));
+                self.peak.fetch_max(peak, Ordering::Relaxed);
+                Ok((sums, times))
+            }
+            Err(error) => {
+                if error.failed_device().is_none() {
+                    *place = Some(worker);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    fn device_peak(&self) -> Option<u64> {
+        self.peak.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    fn recovers(&self) -> bool {
+        true
+    }
+}
+
+impl Worker {
+    fn start(mut command: Command) -> Result<(Self, Hello, VerifyingKey), WorkerError> {
+        let (ours, theirs) = UnixStream::pair().map_err(WorkerError::Start)?;
+        let process = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn();
+        // The command holds the worker's end, which must have no other owner: its end is the end of the connection.
+        drop(command);
+        let mut worker = Self { process: process.map_err(WorkerError::Start)?, socket: ours };
+        let mut from = BufReader::new(&worker.socket);
+        let hello = match wire::receive(&mut from) {
+            Ok(Some(hello)) => wire::receive_key(&mut from).map(|key| (hello, key)),
+            Ok(None) => Err(WorkerError::Ended { status: String::new() }),
+            Err(error) => Err(error),
+        };
+        drop(from);
+        match hello {
+            Ok((hello, key)) => Ok((worker, hello, key)),
+            Err(error) => Err(worker.diagnose(error)),
+        }
+    }
+
+    /// The worker's answer, or why there is none.
+    fn ask(
+        &mut self,
+        witness: &PackedWitness<Scalar>,
+    ) -> Result<Result<(Sums, Done), ProveError>, WorkerError> {
+        self.exchange(witness).map_err(|error| self.diagnose(error))
+    }
+
+    fn exchange(
+        &self,
+        witness: &PackedWitness<Scalar>,
+    ) -> Result<Result<(Sums, Done), ProveError>, WorkerError> {
+        let mut to = BufWriter::new(&self.socket);
+        wire::send_witness(&mut to, witness)?;
+        to.flush().map_err(WorkerError::Connection)?;
+        let mut from = BufReader::new(&self.socket);
+        match wire::receive::<Answer>(&mut from)? {
+            Some(Ok(done)) => Ok(Ok((wire::receive_sums(&mut from)?, done))),
+            Some(Err(failure)) => Ok(Err(failure.into())),
+            None => Err(WorkerError::Ended { status: String::new() }),
+        }
+    }
+
+    /// An error of the connection is that of a worker that has ended, where it has.
+    fn diagnose(&mut self, error: WorkerError) -> WorkerError {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        match (error, self.end()) {
+            (WorkerError::Ended { .. } | WorkerError::Connection(_), Ok(status)) => {
+                WorkerError::Ended { status }
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// Waits for its end, but not for ever.
+    fn end(&mut self) -> std::io::Result<String> {
+        let since = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok(status.to_string());
+            }
+            if since.elapsed() > PATIENCE {
+                self.process.kill()?;
+                return Ok(format!("{} after {PATIENCE:?}", self.process.wait()?));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It reads the end of the connection, and ends.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Err(error) = self.end() {
+            tracing::error!(%error, "a worker was not waited for");
+        }
+    }
+}
