@@ -135,6 +135,12 @@ impl FilecoinProver {
         Ok(Self { name, fleet: Fleet::with_test_parameters(&circuit, waste, backends)? })
     }
 
+    /// The same with provers that exist already, for instance in [workers](crate::worker). Their circuit is not looked at: every proof
+    /// of another one fails.
+    pub fn with_fleet(name: CircuitName, fleet: Fleet) -> Self {
+        Self { name, fleet }
+    }
+
     /// The provers, for instance to put a new one in the place of one whose device failed.
     pub fn fleet_mut(&mut self) -> &mut Fleet {
         &mut self.fleet
@@ -205,6 +211,15 @@ impl FilecoinProver {
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
         Ok(FilecoinProof { partitions: self.all(Partitions::Update(partitions), rng)? })
+    }
+
+    /// All of these partitions, whichever proof they are of.
+    pub fn prove(
+        &self,
+        partitions: Partitions,
+        rng: &mut (impl RngCore + CryptoRng + Send),
+    ) -> Result<Vec<Proved>, FilecoinError> {
+        self.all(partitions, rng)
     }
 
     /// The proofs, or the first error, which ends the work.
