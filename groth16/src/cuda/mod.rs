@@ -2,6 +2,7 @@
 //! the [plan](crate::Plan) leaves elsewhere.
 
 mod query;
+mod retry;
 mod setup;
 mod srs;
 mod target;
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use assignment::{Bitmap, PackedWitness};
 use blstrs::{G1Projective, G2Projective, Scalar};
 use gpu::clock::Recording;
-use gpu::{Clock, DeviceBuffer, Fr, Pool};
+use gpu::{Clock, DeviceBuffer, Fr};
 use msm_gpu::device::{Dense, DeviceCurve, DeviceDensity, DevicePacked, Source, WindowSums};
 use msm_gpu::{Density, G1, G2, cpu};
 use ntt_gpu::{Natural, device};
@@ -23,10 +24,11 @@ use tracing::{debug_span, info_span};
 use crate::pipeline::{Pipeline, Stage, Staged, Sums};
 use crate::times::{Clocks, SumTimes, stage};
 use crate::turns::Turns;
-use crate::{Budgets, Origin, Plan, ProveError, Sizes, StageTimes, ToxicWaste, VerifyingKey};
+use crate::{Budgets, Origin, Plan, ProveError, StageTimes, ToxicWaste, VerifyingKey};
 
 pub(crate) use query::HostParameters;
 use query::Query;
+use retry::retry;
 use srs::Srs;
 use workshop::Workshop;
 pub(crate) use workshop::{parameter_file, parameters};
@@ -242,7 +244,7 @@ impl Cuda {
         let h = h.into_buffer();
         let sums = &mut times.sums;
         stage(&mut times.msm, info_span!("msm"), |calls| {
-            let (of_inputs, of_aux) = rayon::join(
+            let (of_inputs, of_aux) = beside(
                 || self.input_sums(witness.inputs()),
                 || self.device_sums(on_device, h, recording, sums),
             );
@@ -256,56 +258,18 @@ impl Cuda {
     }
 }
 
-/// Plans for the memory that a device has, and tries. Where memory runs out although the plan said that there is enough, another process
-/// has taken it since: then a plan for less is tried, and a third.
-fn retry<T>(
-    device: u32,
-    budgets: &Budgets,
-    circuit: &CompiledCircuit,
-    origin: Origin,
-    attempt: impl Fn(Pool, Plan) -> Result<T, ProveError>,
-) -> Result<T, ProveError> {
-    const ATTEMPTS: usize = 3;
-    let mut budgets = *budgets;
-    let mut attempts = 0;
-    let mut ran_out: Option<ProveError> = None;
-    loop {
-        attempts += 1;
-        let pool = workshop::open(device, &budgets)?;
-        let limit = pool.limit();
-        let sizes = Sizes::of(circuit, origin, pool.device().info().multiprocessors)?;
-        let plan = match (Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets }), ran_out) {
-            (Ok(plan), _) => plan,
-            // No plan makes do with less: what ran out is the error, not the budget that nobody gave.
-            (Err(_), Some(error)) => return Err(error),
-            (Err(error), None) => return Err(error.into()),
+/// Does two things at a time. Not by rayon's `join`, whose wait would take up other work, such as the making of a witness.
+fn beside<A: Send, B>(other: impl Fn() -> A + Sync, own: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, &other);
+        let own = own();
+        let other = match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // The system has no more threads.
+            Err(_) => other(),
         };
-        tracing::debug!(%plan, "planned");
-        let error = match attempt(pool, plan) {
-            Ok(out) => return Ok(out),
-            Err(error) => error,
-        };
-        match error.device() {
-            Some(short @ gpu::Error::OutOfMemory { .. }) if attempts < ATTEMPTS => {
-                tracing::warn!(%error, "memory ran out: trying with three quarters of it");
-                budgets = for_less(&budgets, short, limit, &plan);
-            }
-            _ => return Err(error),
-        }
-        ran_out = Some(error);
-    }
-}
-
-/// Budgets for another attempt: three quarters of the memory that ran out. Less host memory because the device ran out would refuse plans
-/// that move points there.
-fn for_less(budgets: &Budgets, short: &gpu::Error, device: u64, plan: &Plan) -> Budgets {
-    match short {
-        // What cannot be pinned has no limit that the program knows.
-        gpu::Error::OutOfMemory { limit: u64::MAX, .. } => {
-            Budgets { host: Some(budgets.host.unwrap_or(u64::MAX).min(plan.host_peak) / 4 * 3), ..*budgets }
-        }
-        _ => Budgets { device: Some(device / 4 * 3), ..*budgets },
-    }
+        (other, own)
+    })
 }
 
 /// The result of a sum.
@@ -365,34 +329,5 @@ impl Pipeline for Cuda {
 
     fn device_peak(&self) -> Option<u64> {
         Some(self.workshop.pool.peak())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Place, Shape};
-
-    /// What ran out is taken less of, and the plan for that can be made.
-    #[test]
-    fn another_attempt_has_less_of_what_ran_out() {
-        let shape = Shape { inputs: 2, aux: 3000, rows: 4000, a_aux: 3000, b_inputs: 1, b_aux: 2000 };
-        let domain = shape.domain().unwrap();
-        let budgets = Budgets::default();
-        for origin in [Origin::Made, Origin::Memory, Origin::File] {
-            let sizes = Sizes { shape, domain, matrices: 1 << 20, dense: 3000, origin, multiprocessors: 132 };
-            let limit = 100 << 30;
-            let plan = Plan::new(&sizes, &Budgets { device: Some(limit), ..budgets }).unwrap();
-            assert_eq!(plan.queries_in(Place::Device).count(), 5);
-            let short = gpu::Error::OutOfMemory { requested: 1, in_use: 0, limit };
-            let less = for_less(&budgets, &short, limit, &plan);
-            assert_eq!(less, Budgets { device: Some(limit / 4 * 3), host: None });
-            Plan::new(&sizes, &less).unwrap();
-            let unpinned = gpu::Error::OutOfMemory { requested: 1, in_use: 0, limit: u64::MAX };
-            for host in [None, Some(u64::MAX)] {
-                let less = for_less(&Budgets { host, ..budgets }, &unpinned, limit, &plan);
-                assert_eq!(less, Budgets { device: None, host: Some(plan.host_peak / 4 * 3) });
-            }
-        }
     }
 }
