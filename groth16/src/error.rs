@@ -134,6 +134,14 @@ pub enum ParameterError {
         /// What is wrong with it.
         source: PointError,
     },
+    /// The device says that some point is outside the subgroup of prime order, and the processor that none is.
+    #[error(
+        "section {section}: the device finds a point outside the subgroup, the processor none: one of them computes wrongly"
+    )]
+    Disagreement {
+        /// The section.
+        section: Section,
+    },
     /// A verifying key is internally wrong.
     #[error("verifying key: {0}")]
     Key(#[from] KeyError),

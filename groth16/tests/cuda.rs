@@ -11,12 +11,12 @@ use blstrs::Scalar;
 use circuits::FilecoinCircuit;
 use circuits::input;
 use circuits::sample::sample;
-use common::{Mimc, Random, compile, rng, waste, witness};
+use common::{Mimc, Random, compile, outside_subgroup, parameters, rng, waste, witness};
 use ff::Field;
 use gpu::testing::device_or_skip;
 use groth16::{
-    Backend, Budgets, FileOptions, Origin, ParameterError, Place, Plan, PlanError, ProveError, Prover,
-    Randomness, Section, Sizes, filecoin, setup, setup_file, setup_on,
+    Backend, Budgets, FileOptions, Origin, ParameterError, Place, Plan, PlanError, PointError, ProveError,
+    Prover, Randomness, Section, Sizes, filecoin, setup, setup_file, setup_on,
 };
 use ntt_gpu::device::Memory;
 use r1cs::{CheckError, CompiledCircuit};
@@ -294,6 +294,55 @@ fn budgets_that_cannot_work_and_files_that_change() {
     assert!(matches!(error, ProveError::Parameters(ParameterError::Point { .. })), "{error}");
     file.write_all_at(&good[at..], at as u64).unwrap();
     open().unwrap().prove(&packed, &mut rng(7)).unwrap();
+}
+
+/// On the curve, but outside the subgroup, wherever the query is kept: the check of all points names it.
+#[test]
+fn points_outside_the_subgroup_are_named() {
+    if no_device("points_outside_the_subgroup_are_named") {
+        return;
+    }
+    let circuit = Arc::new(compile(Random::new(12, 3000)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.params");
+    let good = parameters(&circuit);
+    let options = FileOptions { check_subgroups: true, digest: None };
+    let plans = budgets_of_many_plans(&circuit, Origin::File);
+    let mut places = [false; 3];
+    for (plan, budgets) in plans {
+        let backend = Backend::Cuda { device: 0, budgets };
+        let open = || Prover::with_parameter_file(circuit.clone(), &path, options, backend);
+        good.write_file(&path).unwrap();
+        let prover = open().unwrap();
+        prover.prove(&witness(Random::new(12, 3000)), &mut rng(1)).unwrap();
+        for (seen, place) in places.iter_mut().zip([Place::Device, Place::Pinned, Place::Origin]) {
+            *seen |= prover.plan().unwrap().queries_in(place).count() > 0;
+        }
+        drop(prover);
+        for section in [Section::H, Section::L, Section::A, Section::BG1] {
+            let mut bad = good.clone();
+            let points = match section {
+                Section::H => &mut bad.h,
+                Section::L => &mut bad.l,
+                Section::A => &mut bad.a,
+                _ => &mut bad.b_g1,
+            };
+            let at = points.len() - 1;
+            points[at] = outside_subgroup();
+            bad.write_file(&path).unwrap();
+            let error = open().unwrap_err();
+            let named = matches!(
+                error,
+                ProveError::Parameters(ParameterError::Point {
+                    section: of,
+                    index,
+                    source: PointError::NotInSubgroup,
+                }) if of == section && index == at
+            );
+            assert!(named, "{section}, {plan}: {error}");
+        }
+    }
+    assert_eq!(places, [true; 3]);
 }
 
 #[test]

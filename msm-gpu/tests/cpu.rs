@@ -8,6 +8,10 @@ use msm_gpu::{Curve, Density, Error, G1, G2, PackedScalars, cpu};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
+use subgroup::{of_order_three, outside};
+
+#[path = "common/subgroup.rs"]
+mod subgroup;
 
 fn naive<C: Curve>(bases: &[C::Affine], scalars: &[Scalar]) -> C::Projective {
     bases.iter().zip(scalars).fold(C::Projective::identity(), |sum, (base, scalar)| sum + *base * *scalar)
@@ -222,45 +226,6 @@ fn wrong_shapes_are_typed_errors() {
     let density = Density::new(3, &[5]).unwrap();
     let error = cpu::msm_packed::<G1>(&bases, &packed, Some(&density)).unwrap_err();
     assert!(matches!(error, Error::Bases { expected: 2, got: 3 }), "{error}");
-}
-
-/// Points on the curve outside the subgroup, from small x coordinates.
-fn outsiders() -> impl Iterator<Item = G1Affine> {
-    (1u8..=255).filter_map(|x| {
-        let mut bytes = [0; 48];
-        (bytes[0], bytes[47]) = (0x80, x);
-        let point = Option::<G1Affine>::from(G1Affine::from_compressed_unchecked(&bytes))?;
-        (!bool::from(point.is_torsion_free())).then_some(point)
-    })
-}
-
-fn outside() -> G1Affine {
-    outsiders().next().unwrap()
-}
-
-/// A point of order three (it is (0, ±2)): what a random linear combination misses one time in three.
-fn of_order_three() -> G1Affine {
-    let cofactor_over_three = 0x396c_8c00_5555_e156_8c00_aaab_0000_aaabu128 / 3;
-    let r_minus_one = (-Scalar::ONE).to_bytes_le();
-    let point = outsiders()
-        .map(|point| multiply(point.into(), &cofactor_over_three.to_le_bytes()))
-        .map(|point| multiply(point, &r_minus_one) + point)
-        .find(|point| !bool::from(point.is_identity()))
-        .unwrap();
-    assert_eq!(point.double(), -point);
-    point.to_affine()
-}
-
-fn multiply(point: blstrs::G1Projective, little_endian: &[u8]) -> blstrs::G1Projective {
-    little_endian.iter().rev().fold(blstrs::G1Projective::identity(), |mut sum, byte| {
-        for bit in (0..8).rev() {
-            sum = sum.double();
-            if byte >> bit & 1 == 1 {
-                sum += point;
-            }
-        }
-        sum
-    })
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod common;
 
 use blstrs::Scalar;
+use common::subgroup::{of_order_three, outside, outside_g2};
 use common::{
     Input, Shelf, Unreadable, awkward_bases, awkward_scalars, device, last_kind, random_bases,
     random_scalars, seed,
@@ -15,6 +16,7 @@ use msm_gpu::device::{
     Demand, Dense, DeviceCurve, DeviceMsm, DevicePacked, FixedBase, Integer, Scalars, Source,
 };
 use msm_gpu::{Density, G1, G2, PackedScalars, cpu};
+use rand_core::SeedableRng;
 
 fn elements(scalars: &[Scalar]) -> &[Fr] {
     bytemuck::TransparentWrapper::wrap_slice(scalars)
@@ -349,6 +351,58 @@ fn fixed_base_g1_equals_the_cpu() {
 fn fixed_base_g2_equals_the_cpu() {
     let Some(msm) = device("fixed_base_g2_equals_the_cpu") else { return };
     [1, 1000, 5001].into_iter().for_each(|n| fixed_base::<G2>(&msm, n));
+}
+
+/// Good points are said to be good, and one bad among them is found wherever it is and whatever its order.
+fn subgroups<C: DeviceCurve>(msm: &DeviceMsm, sizes: &[usize], bad: &[C::Affine]) {
+    let seed = seed();
+    let mut rng = rand_chacha::ChaCha8Rng::from_seed([9; 32]);
+    for &n in sizes {
+        let mut points = random_bases::<C>(n, seed);
+        if n > 50 {
+            // What else there may be: infinity, and the same point again.
+            points[7] = C::Affine::identity();
+            points[9] = points[8];
+        }
+        let mut check = |points: &[C::Affine]| {
+            let words = C::words(points);
+            let on_device = msm.pool().upload(words, msm.stream()).expect("upload");
+            let shelf = Shelf { elements: words, broken: vec![] };
+            let sources = [Source::Device(&on_device), Source::Host(words), Source::Reader(&shelf)];
+            let answers = sources.map(|source| msm.are_in_subgroup::<C>(source, &mut rng).expect("works"));
+            assert!(answers.iter().all(|answer| *answer == answers[0]), "n = {n}, seed {seed}: {answers:?}");
+            answers[0]
+        };
+        assert!(check(&points), "{}: n = {n}, seed {seed}", C::NAME);
+        for index in [0, n / 2, n.saturating_sub(1)].into_iter().filter(|index| *index < n) {
+            for bad in bad {
+                let good = std::mem::replace(&mut points[index], *bad);
+                assert!(!check(&points), "{}: {index} of {n}, seed {seed}", C::NAME);
+                points[index] = good;
+            }
+        }
+        if n > 4 {
+            // Two that cancel in a plain sum.
+            (points[1], points[3]) = (bad[0], -bad[0]);
+            assert!(!check(&points), "{}: two of {n}, seed {seed}", C::NAME);
+        }
+    }
+}
+
+#[test]
+fn points_outside_the_subgroups_are_found() {
+    let Some(msm) = device("points_outside_the_subgroups_are_found") else { return };
+    let of_g1 = [outside(), of_order_three(), -of_order_three()];
+    subgroups::<G1>(&msm, &[0, 1, 2, 5, 300, 70_001], &of_g1);
+    subgroups::<G2>(&msm, &[0, 1, 5, 3000], &[outside_g2()]);
+    // A sum with random coefficients misses a point of order three one time in three; here that would take 2^-96.
+    for _ in 0..10 {
+        subgroups::<G1>(&msm, &[6], &of_g1);
+    }
+    // In chunks.
+    let small = Pool::new(msm.pool().device(), Budget::Bytes(3 << 28)).expect("a pool");
+    let small = DeviceMsm::new(&small).expect("streams");
+    subgroups::<G1>(&small, &[(1 << 20) + 77], &of_g1[..2]);
 }
 
 // Small sizes of everything, for a memory checker; one test a kind, since some checkers take a minute for a few sums.

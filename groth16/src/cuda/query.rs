@@ -10,6 +10,7 @@ use gpu::{DeviceBuffer, PinnedBuffer};
 use msm_gpu::device::{DeviceCurve, Reader, Source};
 use msm_gpu::{G1, G2};
 use rand_core::OsRng;
+use rayon::prelude::*;
 
 use super::Workshop;
 use super::target::{aux_points, places};
@@ -76,36 +77,41 @@ impl<C: Group> Query<C> {
         })
     }
 
-    /// A query from the host, in its place. With `check` all of its points are checked to be in the subgroup of prime order.
-    pub(super) fn load(
-        host: HostQuery<C>,
-        place: Place,
-        check: bool,
-        workshop: &Workshop,
-    ) -> Result<Self, ProveError> {
-        let mut room = Self::room(host.section, place, host.points, workshop)?;
-        if room.is_none() && !check {
+    /// A query from the host, in its place.
+    pub(super) fn load(host: HostQuery<C>, place: Place, workshop: &Workshop) -> Result<Self, ProveError> {
+        let Some(mut room) = Self::room(host.section, place, host.points, workshop)? else {
             return Ok(Self::Host(host));
-        }
+        };
         let mut memory = Vec::new();
         for first in (0..host.points).step_by(STRETCH) {
             let count = STRETCH.min(host.points - first);
             let points = host.stretch(first, count, &mut memory)?;
-            if check {
-                host.check_subgroup(first, points)?;
-            }
             match &mut room {
-                Some(Self::Device(to)) => {
+                Self::Device(to) => {
                     workshop.msm.staging().upload_at(workshop.stream(), to, first, C::words(points))?;
                 }
-                Some(Self::Pinned(to)) => {
+                Self::Pinned(to) => {
                     let to = places(host.section, to.as_mut_slice()?, first..first + count)?;
-                    to.iter_mut().zip(C::words(points)).for_each(|(to, point)| *to = *point);
+                    to.par_iter_mut().zip(C::words(points)).for_each(|(to, point)| *to = *point);
                 }
-                _ => {}
+                Self::Host(_) => {}
             }
         }
-        Ok(room.unwrap_or(Self::Host(host)))
+        Ok(room)
+    }
+
+    /// That all points are in the subgroup of prime order: on the device, wherever they are. `host` is where they come from.
+    pub(super) fn check_subgroup(&self, host: &HostQuery<C>, workshop: &Workshop) -> Result<(), ProveError> {
+        if workshop.msm.are_in_subgroup::<C>(self.source(), &mut OsRng)? {
+            return Ok(());
+        }
+        // The processor finds out which.
+        let mut memory = Vec::new();
+        for first in (0..host.points).step_by(STRETCH) {
+            let count = STRETCH.min(host.points - first);
+            host.check_subgroup(first, host.stretch(first, count, &mut memory)?)?;
+        }
+        Err(ParameterError::Disagreement { section: host.section }.into())
     }
 
     /// That the file is still what it was, where the points are in one.

@@ -50,16 +50,8 @@ impl Srs {
         check_subgroups: bool,
         workshop: &Workshop,
     ) -> Result<Self, ProveError> {
-        fn query<C: Group>(
-            section: Section,
-            host: &HostParameters,
-            plan: &Plan,
-            check: bool,
-            workshop: &Workshop,
-        ) -> Result<Query<C>, ProveError> {
-            Query::load(host.query(section, workshop), plan.place(section), check, workshop)
-        }
-        let g1 = |section| query::<G1>(section, host, plan, check_subgroups, workshop);
+        let g1 = |section| Query::<G1>::load(host.query(section, workshop), plan.place(section), workshop);
+        let g2 = |section| Query::<G2>::load(host.query(section, workshop), plan.place(section), workshop);
         let inputs = |section| host.of_inputs::<G1>(section, check_subgroups, workshop);
         host.check_unchanged()?;
         // In the order of a file, for the sake of the disk.
@@ -68,13 +60,22 @@ impl Srs {
             l: g1(Section::L)?,
             a: g1(Section::A)?,
             b_g1: g1(Section::BG1)?,
-            b_g2: query::<G2>(Section::BG2, host, plan, check_subgroups, workshop)?,
+            b_g2: g2(Section::BG2)?,
             of_inputs: OfInputs {
                 a: inputs(Section::A)?,
                 b_g1: inputs(Section::BG1)?,
                 b_g2: host.of_inputs::<G2>(Section::BG2, check_subgroups, workshop)?,
             },
         };
+        if check_subgroups {
+            // When all is in its place, so that sums find the memory that proofs will find.
+            for (section, query) in
+                [(Section::H, &srs.h), (Section::L, &srs.l), (Section::A, &srs.a), (Section::BG1, &srs.b_g1)]
+            {
+                query.check_subgroup(&host.query(section, workshop), workshop)?;
+            }
+            srs.b_g2.check_subgroup(&host.query(Section::BG2, workshop), workshop)?;
+        }
         host.check_unchanged()?;
         Ok(srs)
     }

@@ -31,6 +31,7 @@ mod msm;
 mod packed;
 mod plan;
 mod source;
+mod subgroup;
 mod window_sums;
 mod windows;
 mod workspace;

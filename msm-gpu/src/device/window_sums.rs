@@ -1,6 +1,6 @@
 //! What a multiplication leaves to the host.
 
-use group::Group;
+use group::{Curve as _, Group};
 use rayon::prelude::*;
 
 use super::ffi::{DeviceCurve, Windows};
@@ -27,6 +27,18 @@ impl<C: DeviceCurve> WindowSums<C> {
     /// The empty sum.
     pub(crate) fn zero() -> Self {
         Self::new(Windows::new(1), vec![], vec![])
+    }
+
+    /// Whether all of the sums are in the subgroup of prime order. By several threads.
+    pub(crate) fn are_in_subgroup(&self) -> bool {
+        let sums = self.of_windows.par_chunks_exact(SUMS_OF_WINDOW * C::JACOBIAN_WORDS);
+        let of_windows =
+            sums.zip(self.windows.extents().collect::<Vec<_>>()).flat_map_iter(|(sums, (_, width))| {
+                // What lies beyond the bits of the window is no sum.
+                sums.chunks_exact(C::JACOBIAN_WORDS).take(width as usize)
+            });
+        let outside = self.outside.par_chunks_exact(C::JACOBIAN_WORDS);
+        of_windows.chain(outside).all(|sum| C::is_in_subgroup(&C::jacobian(sum).to_affine()))
     }
 
     /// The result. By several threads.

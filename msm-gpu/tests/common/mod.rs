@@ -9,6 +9,8 @@ use msm_gpu::{Curve, cpu};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
 
+pub mod subgroup;
+
 /// One multiplication.
 pub struct Input<C: Curve> {
     pub name: String,
