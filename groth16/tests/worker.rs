@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use blstrs::Scalar;
 use common::{Random, compile, rng, waste, witness};
@@ -27,6 +28,9 @@ const BACKEND: &str = "GROTH16_WORKER_TEST_BACKEND";
 const STARTS: &str = "GROTH16_WORKER_TEST_STARTS";
 /// Set in a worker: what befalls it when it is started for the first time.
 const FAULT: &str = "GROTH16_WORKER_TEST_FAULT";
+
+/// A shell's process that keeps the connection open.
+const CHILD: &str = "exec 3<&0; sleep 30 >/dev/null 2>&1 &";
 
 fn circuit() -> (Arc<CompiledCircuit>, Random) {
     let random = Random::new(79, CONSTRAINTS);
@@ -70,6 +74,12 @@ fn this_process_as_a_worker() {
                 }
                 Ok(())
             });
+        }
+        "child" => {
+            // It has the connection too, and for longer.
+            let shell = Command::new("sh").args(["-c", CHILD]).status();
+            assert!(shell.unwrap().success());
+            prover = faulty(prover, || std::process::abort());
         }
         "kernel" => inject(Fault::Kernel, number as u64),
         _ => {}
@@ -165,6 +175,30 @@ fn the_end_of_a_worker_costs_one_proof() {
     }
     assert_eq!(prove(&remote, &random).unwrap(), expected);
     assert_eq!(started(folder.path(), "cpu").len(), 3);
+}
+
+/// A process that a worker has started may have the connection too, and does not keep anybody waiting for one that has ended.
+#[test]
+fn children_of_a_worker_do_not_hide_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let start_of = Instant::now();
+    let error = Prover::in_worker(|| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{CHILD} exit 7")]);
+        command
+    });
+    match error {
+        Err(ProveError::Worker(WorkerError::Ended { status })) => assert_eq!(status, "exit status: 7"),
+        other => panic!("{other:?}"),
+    }
+    let remote = Prover::in_worker(start(folder.path(), "cpu", "child")).unwrap();
+    match prove(&remote, &circuit().1) {
+        Err(ProveError::Worker(WorkerError::Ended { status })) => {
+            assert!(status.contains("signal: 6"), "{status}")
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(start_of.elapsed() < Duration::from_secs(20), "{:?}", start_of.elapsed());
 }
 
 #[test]

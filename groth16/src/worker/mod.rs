@@ -8,6 +8,10 @@
 //! then calls [`serve`], which speaks to the other side over its standard input, a socket; [`Prover::in_worker`] is the other side.
 //! Witnesses go there and five points come back. Randomness stays with the caller, and so does the verification of the proof.
 //!
+//! A worker that has ended is noticed within seconds, whoever else may have the connection. One that hangs is not told from one that
+//! works: its caller waits until somebody ends it. What a terminal sends to all of its processes, workers get too, unless the
+//! command has a [group](std::os::unix::process::CommandExt::process_group) of its own.
+//!
 //! ```no_run
 //! # use std::process::Command;
 //! # use groth16::{Prover, ProveError};
@@ -29,7 +33,7 @@
 mod remote;
 mod wire;
 
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -67,11 +71,18 @@ pub enum WorkerError {
     Failed(String),
 }
 
+impl WorkerError {
+    /// The other side has closed the connection; why, is not known yet.
+    fn hung_up() -> Self {
+        Self::Ended { status: String::new() }
+    }
+}
+
 impl Prover {
     /// A prover whose sums are made by a worker; see [the module](self). `command` starts it, now and again when it has ended; its
     /// standard input is set here.
     ///
-    /// Witnesses are sent over a socket, which costs 0.4 s for each GB. [`Prover::plan`] is the worker's.
+    /// Witnesses are sent over a socket, which costs 0.4 s for each GB. [`Prover::plan`] is that of the first worker.
     ///
     /// # Errors
     /// [`ProveError::Worker`], and those of the worker's verifying key.
@@ -92,11 +103,10 @@ pub fn serve(prover: &Prover) -> Result<(), WorkerError> {
 }
 
 fn serve_on(prover: &Prover, socket: &UnixStream) -> Result<(), WorkerError> {
-    let mut from = BufReader::new(socket);
-    let mut to = BufWriter::new(socket);
+    // Messages are few and witnesses long: buffers would only copy.
+    let (mut from, mut to) = (socket, socket);
     wire::send(&mut to, &Hello::of(prover))?;
     wire::send_key(&mut to, prover.key())?;
-    to.flush().map_err(WorkerError::Connection)?;
     while let Some(request) = wire::receive(&mut from)? {
         let witness = wire::receive_witness(&mut from, &request)?;
         let sums: Result<_, ProveError> = match witness {
@@ -114,7 +124,6 @@ fn serve_on(prover: &Prover, socket: &UnixStream) -> Result<(), WorkerError> {
             }
             Err(error) => wire::send(&mut to, &Answer::Err(Failure::from(error)))?,
         }
-        to.flush().map_err(WorkerError::Connection)?;
     }
     Ok(())
 }

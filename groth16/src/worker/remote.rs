@@ -1,7 +1,7 @@
 //! The side of a worker's caller.
 
 use std::fmt;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -21,6 +21,9 @@ use crate::{Plan, ProveError, StageTimes, VerifyingKey};
 
 /// How long a worker that is not needed any more may take to end by itself, which lets it wipe what it holds.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often a worker that says nothing, or does not listen, is looked after.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A worker, or the means to start one.
 pub(super) struct Remote {
@@ -124,17 +127,14 @@ impl Worker {
         // The command holds the worker's end, which must have no other owner: its end is the end of the connection.
         drop(command);
         let mut worker = Self { process: process.map_err(WorkerError::Start)?, socket: ours };
-        let mut from = BufReader::new(&worker.socket);
-        let hello = match wire::receive(&mut from) {
-            Ok(Some(hello)) => wire::receive_key(&mut from).map(|key| (hello, key)),
-            Ok(None) => Err(WorkerError::Ended { status: String::new() }),
-            Err(error) => Err(error),
-        };
-        drop(from);
-        match hello {
-            Ok((hello, key)) => Ok((worker, hello, key)),
-            Err(error) => Err(worker.diagnose(error)),
-        }
+        worker.greet().map_err(|error| worker.diagnose(error)).map(|(hello, key)| (worker, hello, key))
+    }
+
+    fn greet(&mut self) -> Result<(Hello, VerifyingKey), WorkerError> {
+        self.socket.set_read_timeout(Some(INTERVAL)).map_err(WorkerError::Connection)?;
+        self.socket.set_write_timeout(Some(INTERVAL)).map_err(WorkerError::Connection)?;
+        let hello = wire::receive(self)?.ok_or_else(WorkerError::hung_up)?;
+        Ok((hello, wire::receive_key(self)?))
     }
 
     /// The worker's answer, or why there is none.
@@ -146,17 +146,26 @@ impl Worker {
     }
 
     fn exchange(
-        &self,
+        &mut self,
         witness: &PackedWitness<Scalar>,
     ) -> Result<Result<(Sums, Done), ProveError>, WorkerError> {
-        let mut to = BufWriter::new(&self.socket);
-        wire::send_witness(&mut to, witness)?;
-        to.flush().map_err(WorkerError::Connection)?;
-        let mut from = BufReader::new(&self.socket);
-        match wire::receive::<Answer>(&mut from)? {
-            Some(Ok(done)) => Ok(Ok((wire::receive_sums(&mut from)?, done))),
-            Some(Err(failure)) => Ok(Err(failure.into())),
-            None => Err(WorkerError::Ended { status: String::new() }),
+        wire::send_witness(self, witness)?;
+        match wire::receive::<Answer>(self)?.ok_or_else(WorkerError::hung_up)? {
+            Ok(done) => Ok(Ok((wire::receive_sums(self)?, done))),
+            Err(failure) => Ok(Err(failure.into())),
+        }
+    }
+
+    /// Calls the socket until it does something, or the worker has ended: its end of the connection may be open for longer, in the hands
+    /// of a process that it has started.
+    fn attend<T>(&mut self, mut call: impl FnMut(&UnixStream) -> io::Result<T>) -> io::Result<T> {
+        loop {
+            // Before the call, which finds whatever was said until then.
+            let ended = self.process.try_wait()?.is_some();
+            match call(&self.socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && !ended => {}
+                outcome => return outcome,
+            }
         }
     }
 
@@ -172,7 +181,7 @@ impl Worker {
     }
 
     /// Waits for its end, but not for ever.
-    fn end(&mut self) -> std::io::Result<String> {
+    fn end(&mut self) -> io::Result<String> {
         let since = Instant::now();
         loop {
             if let Some(status) = self.process.try_wait()? {
@@ -184,6 +193,22 @@ impl Worker {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+}
+
+impl Read for Worker {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.attend(|mut socket| socket.read(bytes))
+    }
+}
+
+impl Write for Worker {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attend(|mut socket| socket.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

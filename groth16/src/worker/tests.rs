@@ -125,3 +125,89 @@ fn lengths_that_cannot_be_are_refused_before_memory_is_asked_for() {
     assert!(error(bits(&[0; 32], 8)).contains("ones behind its 3 bits"));
     assert!(matches!(bits(&[0; 32], 7), Ok(Err(assignment::PackedError::FirstInput))));
 }
+
+/// Gives these bytes and then no more, and notes the most that it was asked for at once.
+struct Announced<'a> {
+    bytes: &'a [u8],
+    most: usize,
+}
+
+impl io::Read for Announced<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.most = self.most.max(out.len());
+        self.bytes.read(out)
+    }
+}
+
+#[test]
+fn what_is_announced_takes_no_memory_before_it_comes() {
+    let key = (1u32 << 30).to_le_bytes();
+    let mut from = Announced { bytes: &key, most: 0 };
+    assert!(matches!(wire::receive_key(&mut from), Err(WorkerError::Connection(_))));
+    assert!(from.most <= 1 << 20, "{}", from.most);
+    // Five gigabytes.
+    let json = br#"{"inputs":150000000,"aux":1,"dense":0}"#;
+    let message = [&(json.len() as u32).to_le_bytes()[..], json].concat();
+    let mut from = Announced { bytes: &message, most: 0 };
+    let request: Request = wire::receive(&mut from).unwrap().unwrap();
+    assert!(matches!(wire::receive_witness(&mut from, &request), Err(WorkerError::Connection(_))));
+    assert!(from.most <= 1 << 20, "{}", from.most);
+}
+
+/// Whatever one side says, the other answers by a value or an error.
+fn read_everything(bytes: &[u8]) {
+    let mut from = Cursor::new(bytes);
+    if let Ok(Some(request)) = wire::receive::<Request>(&mut from) {
+        let _ = wire::receive_witness(&mut from, &request);
+    }
+    let mut from = Cursor::new(bytes);
+    if let Ok(Some(answer)) = wire::receive::<Answer>(&mut from) {
+        let _ = answer
+            .map(|_| wire::receive_sums(&mut from))
+            .map_err(|failure| ProveError::from(failure).to_string());
+    }
+    let mut from = Cursor::new(bytes);
+    if let Ok(Some(_)) = wire::receive::<Hello>(&mut from) {
+        let _ = wire::receive_key(&mut from);
+    }
+}
+
+/// A message of each kind with what follows it.
+fn messages() -> Vec<Vec<u8>> {
+    let mut messages = vec![Vec::new(); 4];
+    let aux: Vec<Scalar> = (0..100).map(|i| Scalar::from(i % 4)).collect();
+    let witness = assignment::PackedWitness::from_assignment(vec![Scalar::ONE; 2], &aux).unwrap();
+    wire::send_witness(&mut messages[0], &witness).unwrap();
+    let done = Done {
+        times: StageTimes { witness: Some(std::time::Duration::MAX), ..StageTimes::default() },
+        device_peak: None,
+    };
+    wire::send(&mut messages[1], &Answer::Ok(done)).unwrap();
+    wire::send_sums(&mut messages[1], &Sums::zero()).unwrap();
+    let row = CheckError::Unsatisfied { row: 7, a: -Scalar::ONE, b: Scalar::from(5), c: Scalar::ZERO };
+    wire::send(&mut messages[2], &Answer::Err(Failure::from(ProveError::from(row)))).unwrap();
+    wire::send(&mut messages[3], &Hello { plan: None }).unwrap();
+    messages[3].extend(8u32.to_le_bytes());
+    messages[3].extend([0; 8]);
+    messages
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+    #[test]
+    fn no_message_makes_a_reader_panic(
+        which in 0usize..4,
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
+        noise in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let mut bytes = messages().swap_remove(which);
+        for (index, byte) in &changes {
+            let at = index.index(bytes.len());
+            bytes[at] = *byte;
+        }
+        read_everything(&bytes);
+        let json = String::from_utf8_lossy(&bytes).replace(|c: char| c.is_ascii_digit(), "9");
+        read_everything(json.as_bytes());
+        read_everything(&noise);
+    }
+}

@@ -23,6 +23,8 @@ use crate::{Plan, ProveError, Prover, StageTimes, VerifyingKey};
 const MESSAGE: usize = 1 << 20;
 /// The longest key, as in a file.
 const KEY: usize = 1 << 30;
+/// Elements that are read at a time: what a length announces takes no memory before it comes.
+const STRETCH: usize = 1 << 15;
 
 /// What a worker says first; its key follows.
 #[derive(Debug, Serialize, Deserialize)]
@@ -143,9 +145,7 @@ fn receive_bytes(from: &mut impl Read, limit: usize) -> Result<Option<Vec<u8>>, 
     if length > limit {
         return Err(too_long(length, limit));
     }
-    let mut bytes = zeros(length)?;
-    read(from, &mut bytes)?;
-    Ok(Some(bytes))
+    receive_elements(from, length, 0, |bytes| bytes).map(Some)
 }
 
 pub(super) fn send_key(to: &mut impl Write, key: &VerifyingKey) -> Result<(), WorkerError> {
@@ -155,7 +155,7 @@ pub(super) fn send_key(to: &mut impl Write, key: &VerifyingKey) -> Result<(), Wo
 }
 
 pub(super) fn receive_key(from: &mut impl Read) -> Result<VerifyingKey, WorkerError> {
-    let bytes = receive_bytes(from, KEY)?.ok_or_else(|| WorkerError::Message("no verifying key".into()))?;
+    let bytes = receive_bytes(from, KEY)?.ok_or_else(WorkerError::hung_up)?;
     VerifyingKey::from_bytes(&bytes).map_err(|error| WorkerError::Message(format!("verifying key: {error}")))
 }
 
@@ -180,8 +180,7 @@ pub(super) fn receive_witness(
     }
     let inputs = receive_scalars(from, inputs)?;
     let mut bitmap = || {
-        let mut words = zeros::<u64>(aux.div_ceil(64))?;
-        read(from, bytemuck::cast_slice_mut(&mut words))?;
+        let words = receive_elements(from, aux.div_ceil(64), 0u64, bytemuck::cast_slice_mut)?;
         Bitmap::from_words(words, aux)
             .ok_or_else(|| WorkerError::Message(format!("a bitmap has ones behind its {aux} bits")))
     };
@@ -191,9 +190,26 @@ pub(super) fn receive_witness(
 
 /// Elements in Montgomery form, as memory has them: the other side is trusted with that.
 fn receive_scalars(from: &mut impl Read, count: usize) -> Result<Vec<Scalar>, WorkerError> {
-    let mut scalars = filled(count, Scalar::ZERO)?;
-    read(from, bytemuck::cast_slice_mut(Fr::wrap_slice_mut(&mut scalars)))?;
-    Ok(scalars)
+    receive_elements(from, count, Scalar::ZERO, |stretch| {
+        bytemuck::cast_slice_mut(Fr::wrap_slice_mut(stretch))
+    })
+}
+
+fn receive_elements<T: Clone>(
+    from: &mut impl Read,
+    count: usize,
+    zero: T,
+    bytes: impl Fn(&mut [T]) -> &mut [u8],
+) -> Result<Vec<T>, WorkerError> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(count)
+        .map_err(|_| WorkerError::Message(format!("there is no memory for {count} elements")))?;
+    while out.len() < count {
+        let first = out.len();
+        out.resize(count.min(first + STRETCH), zero.clone());
+        read(from, bytes(out.split_at_mut(first).1))?;
+    }
+    Ok(out)
 }
 
 pub(super) fn send_sums(to: &mut impl Write, sums: &Sums) -> Result<(), WorkerError> {
@@ -216,18 +232,6 @@ pub(super) fn receive_sums(from: &mut impl Read) -> Result<Sums, WorkerError> {
     let b_g2 = Option::<G2Affine>::from(G2Affine::from_uncompressed(&bytes))
         .ok_or_else(|| WorkerError::Message("a sum is no point of G2".into()))?;
     Ok(Sums { a, b_g1, b_g2: b_g2.into(), l, h })
-}
-
-fn zeros<T: bytemuck::Zeroable + Clone>(count: usize) -> Result<Vec<T>, WorkerError> {
-    filled(count, T::zeroed())
-}
-
-fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>, WorkerError> {
-    let mut out = Vec::new();
-    out.try_reserve_exact(count)
-        .map_err(|_| WorkerError::Message(format!("there is no memory for {count} elements")))?;
-    out.resize(count, value);
-    Ok(out)
 }
 
 fn too_long(got: usize, limit: usize) -> WorkerError {
