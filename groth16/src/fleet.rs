@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::many::{Outcome, ProveManyError, prove_each};
 use crate::pipeline::Staged;
 use crate::turns::Turns;
+use crate::worker::WorkerError;
 use crate::{
     Backend, FileOptions, Parameters, Plan, PreparedVerifyingKey, Proof, ProveError, Proved, Prover,
     Randomness, ToxicWaste, VerificationError, VerifyingKey,
@@ -46,6 +47,37 @@ pub enum FleetError {
     },
 }
 
+/// Why a prover of a fleet is not used any more.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DropOut {
+    /// Its device failed.
+    #[error(transparent)]
+    Device(#[from] gpu::Error),
+    /// Its worker ended, and there is no new one: the whole of that error.
+    #[error("{0}")]
+    Worker(String),
+}
+
+impl DropOut {
+    /// What a proof's error means for its prover.
+    fn of(error: &ProveError, prover: &Prover) -> Option<Self> {
+        match error {
+            ProveError::Worker(WorkerError::NoneLeft(_)) => Some(Self::Worker(error.to_string())),
+            _ if prover.pipeline.recovers() => None,
+            _ => error.failed_device().cloned().map(Self::Device),
+        }
+    }
+
+    /// The device's error, where it is one.
+    pub fn device(&self) -> Option<&gpu::Error> {
+        match self {
+            Self::Device(error) => Some(error),
+            Self::Worker(_) => None,
+        }
+    }
+}
+
 impl FleetError {
     /// The error of making a prover, where it is one.
     pub fn prover(&self) -> Option<&ProveError> {
@@ -68,13 +100,14 @@ impl FleetError {
 ///
 /// CUDA takes **all** devices from a process one of whose kernels faults ([`gpu::Error::DeviceLost`]), so that all provers on devices
 /// drop out then, one after another. Provers in [workers](crate::worker), one for each device, do not: the worker of the one starts
-/// again, the others are not concerned.
+/// again, the others are not concerned. One whose worker cannot be started again drops out too: it would fail proof after proof in less
+/// time than another takes to make one.
 #[derive(Debug)]
 pub struct Fleet {
     provers: Vec<Prover>,
     turns: Turns,
-    /// The device errors by which provers dropped out.
-    failed: Vec<Mutex<Option<gpu::Error>>>,
+    /// Why provers dropped out.
+    failed: Vec<Mutex<Option<DropOut>>>,
     verify: bool,
 }
 
@@ -201,8 +234,8 @@ impl Fleet {
         &self.provers
     }
 
-    /// For each prover the error of the device by which it dropped out, if it did.
-    pub fn failures(&self) -> Vec<Option<gpu::Error>> {
+    /// For each prover why it dropped out, if it did.
+    pub fn failures(&self) -> Vec<Option<DropOut>> {
         self.failed.iter().map(|failed| lock(failed).clone()).collect()
     }
 
@@ -267,11 +300,10 @@ impl Fleet {
         let prover = &self.provers[turn.place()];
         let outcome = prover.prove_staged(witness, staged, randomness);
         if let Err(error) = &outcome
-            && let Some(cause) = error.failed_device()
-            && !prover.pipeline.recovers()
+            && let Some(cause) = DropOut::of(error, prover)
         {
             tracing::error!(prover = turn.place(), %error, "a prover drops out");
-            *lock(&self.failed[turn.place()]) = Some(cause.clone());
+            *lock(&self.failed[turn.place()]) = Some(cause);
             turn.close();
         }
         outcome
@@ -341,7 +373,7 @@ impl Fleet {
     }
 }
 
-fn lock(failed: &Mutex<Option<gpu::Error>>) -> std::sync::MutexGuard<'_, Option<gpu::Error>> {
+fn lock(failed: &Mutex<Option<DropOut>>) -> std::sync::MutexGuard<'_, Option<DropOut>> {
     // One assignment happens under the lock.
     failed.lock().unwrap_or_else(PoisonError::into_inner)
 }

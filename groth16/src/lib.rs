@@ -44,7 +44,7 @@ pub use backend::Backend;
 pub use encoding::PointError;
 pub use error::{KeyError, ParameterError, Section};
 pub use files::check_test_target;
-pub use fleet::{Batch, Fleet, FleetError};
+pub use fleet::{Batch, DropOut, Fleet, FleetError};
 pub use key::VerifyingKey;
 pub use many::{Outcome, ProveManyError, until_error};
 pub use parameters::{FileOptions, Parameters, ReadOptions};

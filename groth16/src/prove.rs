@@ -20,8 +20,9 @@ use crate::shape::Densities;
 use crate::times::timed;
 use crate::worker::WorkerError;
 use crate::{
-    Backend, FileOptions, KeyError, ParameterError, Parameters, Plan, PlanError, PreparedVerifyingKey, Proof,
-    Randomness, SetupError, StageTimes, ToxicWaste, VerificationError, VerifyingKey, cpu,
+    Backend, DropOut, FileOptions, KeyError, ParameterError, Parameters, Plan, PlanError,
+    PreparedVerifyingKey, Proof, Randomness, SetupError, StageTimes, ToxicWaste, VerificationError,
+    VerifyingKey, cpu,
 };
 
 /// A proof that was not made.
@@ -58,9 +59,9 @@ pub enum ProveError {
     /// The budgets of memory leave no room for the circuit.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The devices of all provers of a [`Fleet`](crate::Fleet) have failed before; one of the errors.
-    #[error("the device of every prover has failed{}", .0.as_ref().map(|error| format!(": {error}")).unwrap_or_default())]
-    NoProverLeft(Option<Box<gpu::Error>>),
+    /// All provers of a [`Fleet`](crate::Fleet) have dropped out before; why one of them did.
+    #[error("no prover is left{}", .0.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default())]
+    NoProverLeft(Option<Box<DropOut>>),
     /// The prover's worker.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -100,7 +101,7 @@ impl ProveError {
             | Self::Transform(ntt_gpu::Error::Device(error))
             | Self::Sum(msm_gpu::Error::Device(error)) => Some(error),
             Self::Setup(error) => error.device(),
-            Self::NoProverLeft(error) => error.as_deref(),
+            Self::NoProverLeft(cause) => cause.as_deref().and_then(DropOut::device),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use common::{Random, compile, rng, waste, witness};
 use ff::Field;
 use gpu::Device;
 use gpu::testing::{Fault, allocations, device_or_skip, inject};
-use groth16::{Backend, Fleet, ProveError, Prover, Randomness, until_error};
+use groth16::{Backend, DropOut, Fleet, ProveError, Prover, Randomness, until_error};
 use r1cs::CompiledCircuit;
 
 const CUDA: [Backend; 1] = [Backend::cuda(0)];
@@ -155,7 +155,7 @@ fn lose_the_device(circuit: &Arc<CompiledCircuit>, random: &Random, number: u64)
     let witnesses = (0..4).map(|_| Ok::<_, ()>(packed.clone()));
     let outcomes = fleet.prove_all(witnesses, &mut rng(1), |_| std::ops::ControlFlow::Continue(())).outcomes;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1);
-    assert!(lost(fleet.failures()[0].as_ref()));
+    assert!(lost(fleet.failures()[0].as_ref().and_then(DropOut::device)));
     let batch = fleet.prove_all((0..2).map(|_| Ok::<_, ()>(packed.clone())), &mut rng(1), until_error);
     assert_eq!(batch.into_proofs().unwrap().len(), 2);
     // Nothing touches the device when all that was on it goes, and a driver that gives it back must give it back whole.

@@ -17,7 +17,7 @@ use ff::Field;
 use gpu::testing::{Fault, inject, skip};
 use groth16::testing::faulty;
 use groth16::worker::{WorkerError, serve};
-use groth16::{Backend, Batch, Fleet, ProveError, Prover, Randomness};
+use groth16::{Backend, Batch, DropOut, Fleet, ProveError, Prover, Randomness};
 use r1cs::{CheckError, CompiledCircuit};
 
 const CONSTRAINTS: usize = 300;
@@ -231,7 +231,12 @@ fn workers_that_do_not_come_up_are_named() {
     assert!(Command::new("kill").args(["-9", &process.to_string()]).status().unwrap().success());
     assert!(matches!(prove(&remote, &random), Err(ProveError::Worker(WorkerError::Ended { .. }))));
     for _ in 0..2 {
-        assert!(matches!(prove(&remote, &random), Err(ProveError::Worker(WorkerError::OtherKey))));
+        match prove(&remote, &random) {
+            Err(ProveError::Worker(WorkerError::NoneLeft(error))) => {
+                assert!(matches!(*error, WorkerError::OtherKey), "{error}")
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -284,6 +289,38 @@ fn a_fleet_of_workers_loses_one_proof() {
     one_of_two(["cpu", "cpu"], "abort 2", |error| {
         assert!(matches!(error, ProveError::Worker(WorkerError::Ended { .. })), "{error:?}");
     });
+}
+
+/// A worker that does not come up again would be free for the next proof at once, and fail that too.
+#[test]
+fn a_worker_that_does_not_come_up_again_drops_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (circuit, random) = circuit();
+    let own = Prover::with_test_parameters(circuit, waste(3), Backend::Cpu).unwrap();
+    let first = start(folder.path(), "cpu", "abort 0");
+    let starts = AtomicUsize::new(0);
+    let remote = Prover::in_worker(move || match starts.fetch_add(1, Ordering::SeqCst) {
+        0 => first(),
+        _ => Command::new("false"),
+    });
+    let mut fleet = Fleet::new(vec![remote.unwrap(), own]).unwrap();
+    let mut lost = 0;
+    while fleet.failures()[0].is_none() {
+        lost += batch(&fleet, &random).outcomes.iter().filter(|outcome| outcome.is_err()).count();
+    }
+    // One with the worker, and one by which it was seen that there is no other.
+    assert_eq!(lost, 2);
+    match &fleet.failures()[..] {
+        [Some(DropOut::Worker(error)), None] => {
+            assert_eq!(error, "no new worker: the worker ended: exit status: 1")
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(batch(&fleet, &random).into_proofs().unwrap().len(), PROOFS);
+    let new = Prover::in_worker(start(folder.path(), "cpu", "")).unwrap();
+    drop(fleet.replace(0, new).unwrap());
+    assert_eq!(fleet.failures(), [None, None]);
+    assert_eq!(batch(&fleet, &random).into_proofs().unwrap().len(), PROOFS);
 }
 
 fn check_lost(error: &ProveError) {

@@ -66,6 +66,9 @@ pub enum WorkerError {
     /// A worker that was started later has another verifying key than the first.
     #[error("the new worker has another verifying key than the first")]
     OtherKey,
+    /// It has ended before, and a new one could not be started.
+    #[error("no new worker: {0}")]
+    NoneLeft(Box<WorkerError>),
     /// It could not make the sums, for a reason that has no type here.
     #[error("the worker: {0}")]
     Failed(String),

@@ -74,8 +74,11 @@ impl Remote {
             return Ok(worker);
         }
         tracing::warn!("starting a new worker");
-        let (worker, _, key) = Worker::start((self.command)())?;
-        if key == self.key { Ok(worker) } else { Err(WorkerError::OtherKey) }
+        let started = Worker::start((self.command)()).and_then(|(worker, _, key)| match key == self.key {
+            true => Ok(worker),
+            false => Err(WorkerError::OtherKey),
+        });
+        started.map_err(|error| WorkerError::NoneLeft(error.into()))
     }
 }
 

@@ -252,7 +252,7 @@ mod tests {
         let memory = gpu::Error::OutOfMemory { requested: 3, in_use: 2, limit: 1 };
         let cases = [
             (ProveError::Sum(msm_gpu::Error::Device(lost())), 3),
-            (ProveError::NoProverLeft(Some(lost().into())), 3),
+            (ProveError::NoProverLeft(Some(Box::new(lost().into()))), 3),
             (ProveError::Device(memory), 4),
         ];
         for (error, code) in cases {
