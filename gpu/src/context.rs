@@ -81,7 +81,8 @@ impl Context {
         drop(devices);
         match (check(&context), lost) {
             (Ok(()), _) => Ok(context),
-            (Err(Error::Cuda { .. } | Error::DeviceLost { .. }), Some(error)) => {
+            (Err(refused @ (Error::Cuda { .. } | Error::DeviceLost { .. })), Some(error)) => {
+                tracing::debug!(%refused, "a device cannot be had after a fault");
                 drop(context);
                 known().insert(ordinal, State::Lost { error: error.clone(), destroyed: true });
                 Err(error)

@@ -21,8 +21,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["--serve", name, device] => serve(name.parse()?, device),
-        [name] => prove(name.parse()?, &["cpu"]),
-        [name, ref devices @ ..] => prove(name.parse()?, devices),
+        [name] => prove(name.parse()?, &[Backend::Cpu]),
+        [name, ref devices @ ..] => {
+            let backends: Result<Vec<_>, _> =
+                devices.iter().map(|ordinal| ordinal.parse().map(Backend::cuda)).collect();
+            prove(name.parse()?, &backends?)
+        }
         [] => Err("name a circuit, and devices".into()),
     }
 }
@@ -39,18 +43,22 @@ fn serve(name: CircuitName, device: &str) -> Result<(), Box<dyn std::error::Erro
 }
 
 /// Its caller.
-fn prove(name: CircuitName, devices: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
+fn prove(name: CircuitName, backends: &[Backend]) -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let program = std::env::current_exe()?;
-    let provers = devices.iter().map(|device| {
-        let (program, name, device) = (program.clone(), name.to_string(), (*device).to_owned());
+    // Side by side: each waits until its worker is ready.
+    let fleet = Fleet::on(backends, |backend| {
+        let (program, name) = (program.clone(), name.to_string());
+        let device = match backend {
+            Backend::Cuda { device, .. } => device.to_string(),
+            _ => "cpu".to_owned(),
+        };
         Prover::in_worker(move || {
             let mut command = Command::new(&program);
             command.args(["--serve", &name, &device]);
             command
         })
-    });
-    let fleet = Fleet::new(provers.collect::<Result<_, _>>()?)?;
+    })?;
     let prover = FilecoinProver::with_fleet(name, fleet);
     println!("ready after {:.2} s", start.elapsed().as_secs_f64());
     for _ in 0..REPETITIONS {

@@ -83,7 +83,8 @@ impl WorkerError {
 
 impl Prover {
     /// A prover whose sums are made by a worker; see [the module](self). `command` starts it, now and again when it has ended; its
-    /// standard input is set here.
+    /// standard input is set here. Waits until the worker has its own prover: for several, [`Fleet::on`](crate::Fleet::on) does so side by
+    /// side.
     ///
     /// Witnesses are sent over a socket, which costs 0.4 s for each GB. [`Prover::plan`] is that of the first worker.
     ///
