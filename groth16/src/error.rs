@@ -134,9 +134,9 @@ pub enum ParameterError {
         /// What is wrong with it.
         source: PointError,
     },
-    /// The device says that some point is outside the subgroup of prime order, and the processor that none is.
+    /// The device refuses some point, as it is encoded or for being outside the subgroup of prime order, and the processor none.
     #[error(
-        "section {section}: the device finds a point outside the subgroup, the processor none: one of them computes wrongly"
+        "section {section}: the device finds a bad point, the processor none: one of them computes wrongly"
     )]
     Disagreement {
         /// The section.

@@ -165,10 +165,8 @@ const SCRATCH: u64 = 512 << 20;
 const MULTIPROCESSORS: u64 = 192;
 /// Bytes that a sum gets for each point beside it. It runs in a fifth of that, with more and shorter chunks.
 const PER_POINT: u64 = 48;
-/// The pinned pieces of [`gpu::Staging`].
+/// The pinned pieces of [`gpu::Staging`], through which everything travels that is not pinned itself, points of a file included.
 const PIECES: u64 = 64 << 20;
-/// Points of a file that are decoded or checked at a time.
-const FILE_PIECES: u64 = 448 << 20;
 
 /// What the device holds at the peaks, in bytes, queries not counted.
 struct Peaks {
@@ -251,19 +249,18 @@ impl Plan {
         let witness_room = device_budget - resident - peaks.between(quotient);
 
         let away: Vec<Section> = QUERIES.into_iter().filter(|query| !on_device.contains(query)).collect();
-        let pieces = PIECES + if sizes.origin == Origin::File { FILE_PIECES } else { 0 };
         let host_budget = budgets.host.unwrap_or(u64::MAX);
-        let pinned = most(&away, bytes, host_budget.saturating_sub(pieces));
+        let pinned = most(&away, bytes, host_budget.saturating_sub(PIECES));
         let all: u64 = away.iter().map(|section| bytes(*section)).sum();
         let held = if sizes.origin == Origin::Made { all } else { 0 };
-        let (needed, budget) = (pieces + held, host_budget);
+        let (needed, budget) = (PIECES + held, host_budget);
         if needed > budget {
             return Err(match held {
                 0 => PlanError::Pieces { needed, budget },
                 _ => PlanError::Host { needed, budget },
             });
         }
-        let host_peak = pieces + pinned.iter().map(|section| bytes(*section)).sum::<u64>();
+        let host_peak = PIECES + pinned.iter().map(|section| bytes(*section)).sum::<u64>();
         let pinned_room = budgets.host.map_or(u64::MAX, |budget| budget - host_peak);
         let place = |section| match () {
             () if on_device.contains(&section) => Place::Device,

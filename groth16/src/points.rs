@@ -103,8 +103,8 @@ impl<C: Encoding> Points<'_, C> {
     }
 }
 
-/// Points that are read to be checked, or moved, at a time. The more are checked at once, the less the check of each takes.
-pub(crate) const STRETCH: usize = 1 << 21;
+/// Points that are read to be checked at a time. The more are checked at once, the less the check of each takes.
+const STRETCH: usize = 1 << 21;
 
 /// A parameter file whose points are read, and checked, when they are used.
 #[derive(Debug)]
@@ -159,8 +159,7 @@ impl ParameterFile {
         out: &mut [C::Affine],
     ) -> Result<(), ParameterError> {
         let mut bytes = vec![0; out.len() * C::BYTES];
-        let at = self.shape.offset(section) + (first * C::BYTES) as u64;
-        self.file.read_exact_at(&mut bytes, at).map_err(|source| short_read(section, first, source))?;
+        self.read_bytes::<C>(section, first, &mut bytes)?;
         for (i, (point, bytes)) in out.iter_mut().zip(bytes.chunks_exact(C::BYTES)).enumerate() {
             *point = decode::<C>(bytes, false).map_err(|source| ParameterError::Point {
                 section,
@@ -171,7 +170,18 @@ impl ParameterFile {
         Ok(())
     }
 
-    /// The same by several threads. Of several bad points it names the first.
+    /// The bytes of the points from `first` on, as they are in the file.
+    pub(crate) fn read_bytes<C: Encoding>(
+        &self,
+        section: Section,
+        first: usize,
+        out: &mut [u8],
+    ) -> Result<(), ParameterError> {
+        let at = self.shape.offset(section) + (first * C::BYTES) as u64;
+        self.file.read_exact_at(out, at).map_err(|source| short_read(section, first, source))
+    }
+
+    /// [`read_points`](Self::read_points) by several threads. Of several bad points it names the first.
     pub(crate) fn read_in_parallel<C: Encoding>(
         &self,
         section: Section,

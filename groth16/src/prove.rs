@@ -160,7 +160,7 @@ impl Prover {
     ///
     /// On the CPU it keeps no points in memory: it reads the file anew for each proof, in stretches, as the sums go through it.
     /// Where parameters do not fit, or are used once; each proof costs reading and checking the points again, a few percent of their sums.
-    /// On a device the [`Plan`] says which points are kept, and which are read for each proof.
+    /// On a device the [`Plan`] says which points are kept, and which are read for each proof; the device decodes what is read.
     ///
     /// What [`Parameters::read_file`] checks is checked here too: the key, the lengths and the digest, if one is given, at once, and
     /// each point when it is read. A file that changes fails the proof.

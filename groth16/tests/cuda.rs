@@ -1,6 +1,8 @@
 //! The CUDA backend against the CPU: the same parameters from the same trapdoor, the same bytes for the same randomness.
 
 mod common;
+#[path = "common/plans.rs"]
+mod plans;
 
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
@@ -19,7 +21,8 @@ use groth16::{
     Prover, Randomness, Section, Sizes, filecoin, setup, setup_file, setup_on,
 };
 use ntt_gpu::device::Memory;
-use r1cs::{CheckError, CompiledCircuit};
+use plans::{PIECES, budgets_of_many_plans};
+use r1cs::CheckError;
 use rand_core::RngCore;
 
 const CUDA: Backend = Backend::cuda(0);
@@ -102,36 +105,6 @@ fn cuda_equals_cpu_on_small_filecoin_circuits() {
             }
         }
     }
-}
-
-/// Budgets for many plans of a circuit: on the device from the least memory to enough for everything, on the host with room for
-/// all queries, for some, and for none.
-fn budgets_of_many_plans(circuit: &CompiledCircuit, origin: Origin) -> Vec<(Plan, Budgets)> {
-    const STEPS: u64 = 12;
-    let sizes = Sizes::of(circuit, origin, 132).unwrap();
-    let least = match Plan::new(&sizes, &Budgets { device: Some(0), host: None }) {
-        Err(PlanError::Device { needed, .. }) => needed,
-        other => panic!("{other:?}"),
-    };
-    // The queries, more twiddles, and a fourth vector.
-    let rest = sizes.shape.file_size() + 96 * sizes.shape.domain_size() as u64;
-    let mut plans: Vec<(Plan, Budgets)> = vec![];
-    for step in 0..=STEPS {
-        let device = Some(least + rest * step / STEPS);
-        let all = Plan::new(&sizes, &Budgets { device, host: None }).unwrap();
-        for host in [None, Some(all.host_peak / 4 * 3), Some(512 << 20)] {
-            let budgets = Budgets { device, host };
-            let Ok(plan) = Plan::new(&sizes, &budgets) else { continue };
-            let same = |other: &Plan| {
-                let kind = |plan: &Plan| (plan.h, plan.l, plan.a, plan.b_g1, plan.b_g2, plan.quotient);
-                kind(other) == kind(&plan)
-            };
-            if !plans.iter().any(|(other, _)| same(other)) {
-                plans.push((plan, budgets));
-            }
-        }
-    }
-    plans
 }
 
 /// The proofs of a witness alone, and of a batch of it. Those of a batch are sent from copies, where the plan has room for them.
@@ -264,10 +237,10 @@ fn budgets_that_cannot_work_and_files_that_change() {
         panic!("no memory is enough");
     };
     // Nothing fits beside the least, neither there nor on the host.
-    let backend = cuda(Some(needed), Some(64 << 20));
+    let backend = cuda(Some(needed), Some(PIECES));
     let error = Prover::with_test_parameters(circuit.clone(), waste(7), backend).unwrap_err();
     assert!(matches!(error, ProveError::Plan(PlanError::Host { .. })), "{error}");
-    let backend = cuda(Some(needed), Some(512 << 20));
+    let backend = cuda(Some(needed), Some(PIECES));
     let open = || Prover::with_parameter_file(circuit.clone(), &path, FileOptions::default(), backend);
     let prover = open().unwrap();
     assert_eq!(prover.plan().unwrap().queries_in(Place::Origin).count(), 5);

@@ -45,9 +45,9 @@ fn plans_of_a_porep_partition() {
         (40, None, "pdpdd", Memory::Tight, 254),
         (24, None, "ppppd", Memory::Tight, 411),
         (16, None, "ppppp", Memory::Tight, 474),
-        (16, host(24), "poopp", Memory::Tight, 230),
-        (16, host(4), "ooopo", Memory::Tight, 37),
-        (16, host(1), "ooooo", Memory::Tight, 5),
+        (16, host(24), "poopp", Memory::Tight, 225),
+        (16, host(4), "ooopo", Memory::Tight, 32),
+        (16, host(1), "ooooo", Memory::Tight, 1),
     ];
     for (device, host, expected, quotient, tenths) in cases {
         let origin = if host.is_some() { Origin::File } else { Origin::Made };

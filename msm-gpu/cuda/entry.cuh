@@ -1,5 +1,6 @@
 #pragma once
 // The entry points of one group: g1.cu and g2.cu name the field and the suffix. Signatures are mirrored by the crate's `ffi`.
+#include "decode.cuh"
 #include "fixed_base.cuh"
 #include "sum.cuh"
 
@@ -83,5 +84,10 @@ gpu_status accumulate_pass(const Space& space, const Windows& windows, uint32_t 
         return msm::multiply_fixed<F>(space->workspace<F>(), *windows, static_cast<const msm::Affine<F>*>(table), scalars,    \
                                       montgomery, count, static_cast<msm::Affine<F>*>(out),                                   \
                                       static_cast<cudaStream_t>(stream));                                                     \
+    }                                                                                                                         \
+    /* Points of a file to points, in place; bad becomes the least index of a bad one, where that is less. */                 \
+    gpu_status msm_decode_##group(void* points, uint32_t count, uint32_t index, uint32_t* bad, void* stream) {                \
+        return msm::decode_points<F>(static_cast<msm::Affine<F>*>(points), count, index, bad,                                 \
+                                     static_cast<cudaStream_t>(stream));                                                      \
     }                                                                                                                         \
     }

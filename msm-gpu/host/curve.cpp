@@ -1,6 +1,7 @@
 // The curve headers compiled by an ordinary C++ compiler, for the tests that compare them with blst.
 #include <cstring>
 
+#include "encoding.cuh"
 #include "g1.cuh"
 #include "g2.cuh"
 
@@ -81,6 +82,16 @@ bool point(int32_t operation, const uint64_t* a, const uint64_t* b, uint64_t* ou
     return store(to_jacobian(x), out);
 }
 
+// The bytes of a point in a file.
+template <class F>
+bool decode(const uint8_t* bytes, uint64_t* out) {
+    Affine<F> raw, point;
+    std::memcpy(&raw, bytes, sizeof raw);
+    const bool good = decode_point(raw, &point);
+    store(point, out);
+    return good;
+}
+
 }  // namespace
 
 extern "C" {
@@ -97,4 +108,6 @@ bool msm_host_g1(int32_t operation, const uint64_t* a, const uint64_t* b, uint64
 bool msm_host_g2(int32_t operation, const uint64_t* a, const uint64_t* b, uint64_t* out) {
     return point<Fp2>(operation, a, b, out);
 }
+bool msm_host_decode_g1(const uint8_t* bytes, uint64_t* out) { return decode<Fp>(bytes, out); }
+bool msm_host_decode_g2(const uint8_t* bytes, uint64_t* out) { return decode<Fp2>(bytes, out); }
 }

@@ -62,6 +62,12 @@ pub enum Error {
         /// Its index.
         index: usize,
     },
+    /// A point is not encoded as it should be, or not on the curve. Of several the first.
+    #[error("point {index} is no point of the curve in its uncompressed encoding")]
+    Encoding {
+        /// Its index.
+        index: usize,
+    },
     /// A [`Reader`](crate::device::Reader) failed; this is its error, whole.
     #[error("an input cannot be read: {0}")]
     Reader(Box<dyn std::error::Error + Send + Sync>),

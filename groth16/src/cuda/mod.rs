@@ -131,7 +131,7 @@ impl Cuda {
                 let sums =
                     msm.window_sums::<G1>(srs.h.source(), Dense::Montgomery(Source::Device(&quotient)));
                 drop(quotient);
-                sums
+                sums.map_err(|error| srs.h.explain(error))
             })?;
             scope.spawn(move |_| *h = joined("h", &unjoined));
             let mut sent_again = None;
@@ -144,10 +144,11 @@ impl Cuda {
             };
             let (len, dense) = (witness.host().num_aux(), witness.dense());
             let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
-            let g1 = |query, points: &Query<G1>, density, slot: &mut _| {
-                let points = points.source();
-                self.sum(query, points.len(), slot, recording, || {
-                    msm.window_sums_packed::<G1>(points, &packed, density)
+            let g1 = |name, query: &Query<G1>, density, slot: &mut _| {
+                let points = query.source();
+                self.sum(name, points.len(), slot, recording, || {
+                    let sums = msm.window_sums_packed::<G1>(points, &packed, density);
+                    sums.map_err(|error| query.explain(error))
                 })
             };
             let unjoined = g1("l", &srs.l, None, &mut times.l)?;
@@ -157,7 +158,8 @@ impl Cuda {
             scope.spawn(move |_| *l = joined("l", &unjoined));
             let points = srs.b_g2.source();
             let unjoined = self.sum("b_g2", points.len(), &mut times.b_g2, recording, || {
-                msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density))
+                let sums = msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density));
+                sums.map_err(|error| srs.b_g2.explain(error))
             })?;
             scope.spawn(move |_| *b_g2 = joined("b_g2", &unjoined));
             let unjoined = g1("a", &srs.a, Some(&self.a_density), &mut times.a)?;
@@ -192,7 +194,7 @@ impl Cuda {
         len: usize,
         slot: &mut Option<Clocks>,
         recording: &Recording<'_>,
-        sum: impl FnOnce() -> Result<T, msm_gpu::Error>,
+        sum: impl FnOnce() -> Result<T, ProveError>,
     ) -> Result<T, ProveError> {
         recording.stage(query);
         stage(slot, info_span!("sum", query, len), |calls| {

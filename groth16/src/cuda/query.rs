@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blstrs::{G1Affine, G2Affine};
 use bytemuck::Zeroable;
 use gpu::{DeviceBuffer, PinnedBuffer};
-use msm_gpu::device::{DeviceCurve, Reader, Source};
+use msm_gpu::device::{Decoder, DeviceCurve, Encoded, Reader, Source};
 use msm_gpu::{G1, G2};
 use rand_core::OsRng;
 use rayon::prelude::*;
@@ -16,13 +16,22 @@ use super::Workshop;
 use super::target::{aux_points, places};
 use crate::encoding::Encoding;
 use crate::parameters::check_points;
-use crate::points::{ParameterFile, STRETCH};
+use crate::points::ParameterFile;
 use crate::{Origin, ParameterError, Parameters, Place, ProveError, Section};
+
+/// Points of a file that are decoded at a time on their way to pinned memory. A sum's scratch takes more of the device.
+const STRETCH: usize = 1 << 19;
+/// Points that the processor looks at at a time, to name a bad one.
+const LOOKED_AT: usize = 1 << 16;
 
 /// A group that parameters have points of.
 pub(super) trait Group: DeviceCurve + Encoding {}
 impl Group for G1 {}
 impl Group for G2 {}
+
+// A file's bytes of a point become the device's words in their place.
+const _: () = assert!(G1::BYTES == size_of::<<G1 as DeviceCurve>::Words>());
+const _: () = assert!(G2::BYTES == size_of::<<G2 as DeviceCurve>::Words>());
 
 /// Parameters on the host, whose shape has been checked.
 #[derive(Debug, Clone)]
@@ -82,33 +91,63 @@ impl<C: Group> Query<C> {
         let Some(mut room) = Self::room(host.section, place, host.points, workshop)? else {
             return Ok(Self::Host(host));
         };
-        let mut memory = Vec::new();
-        for first in (0..host.points).step_by(STRETCH) {
-            let count = STRETCH.min(host.points - first);
-            let points = host.stretch(first, count, &mut memory)?;
-            match &mut room {
-                Self::Device(to) => {
-                    workshop.msm.staging().upload_at(workshop.stream(), to, first, C::words(points))?;
-                }
-                Self::Pinned(to) => {
-                    let to = places(host.section, to.as_mut_slice()?, first..first + count)?;
-                    to.par_iter_mut().zip(C::words(points)).for_each(|(to, point)| *to = *point);
-                }
-                Self::Host(_) => {}
+        match &host.parameters {
+            HostParameters::Memory(parameters) => {
+                let points = host.held(parameters, host.inputs, host.points)?;
+                room.copy(host.section, C::words(points), workshop)?;
             }
+            HostParameters::File(_) => room.decode(&host, workshop)?,
         }
         Ok(room)
     }
 
+    /// Copies points to their place.
+    fn copy(&mut self, section: Section, points: &[C::Words], workshop: &Workshop) -> Result<(), ProveError> {
+        match self {
+            Self::Device(to) => workshop.msm.staging().upload_at(workshop.stream(), to, 0, points)?,
+            Self::Pinned(to) => {
+                let to = places(section, to.as_mut_slice()?, 0..points.len())?;
+                to.par_iter_mut().zip(points).for_each(|(to, point)| *to = *point);
+            }
+            Self::Host(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Brings a file's bytes to the device, which decodes them, and the points to their place.
+    fn decode(&mut self, host: &HostQuery<C>, workshop: &Workshop) -> Result<(), ProveError> {
+        let (stream, staging) = (workshop.stream(), workshop.msm.staging());
+        let mut decoder = Decoder::new(&workshop.pool, stream)?;
+        let mut bring = |to: &mut DeviceBuffer<C::Words>, first: usize, count: usize| {
+            let read = |i: usize, out: &mut [C::Words]| Ok(host.read_words(first + i, out)?);
+            staging.fill::<_, ProveError>(stream, to, 0, count, read)?;
+            Ok::<_, ProveError>(decoder.decode::<C>(to, 0..count, first, stream)?)
+        };
+        match self {
+            Self::Device(to) => bring(to, 0, host.points)?,
+            Self::Pinned(to) => {
+                let mut stretch = workshop.pool.allocate(STRETCH.min(host.points), stream)?;
+                for first in (0..host.points).step_by(STRETCH) {
+                    let count = STRETCH.min(host.points - first);
+                    bring(&mut stretch, first, count)?;
+                    stretch.copy_to_pinned(stream, 0, to, first..first + count)?;
+                }
+            }
+            Self::Host(_) => {}
+        }
+        decoder.finish(stream).map_err(|error| host.explain(error))
+    }
+
     /// That all points are in the subgroup of prime order: on the device, wherever they are. `host` is where they come from.
     pub(super) fn check_subgroup(&self, host: &HostQuery<C>, workshop: &Workshop) -> Result<(), ProveError> {
-        if workshop.msm.are_in_subgroup::<C>(self.source(), &mut OsRng)? {
+        let checked = workshop.msm.are_in_subgroup::<C>(self.source(), &mut OsRng);
+        if checked.map_err(|error| host.explain(error))? {
             return Ok(());
         }
         // The processor finds out which.
         let mut memory = Vec::new();
-        for first in (0..host.points).step_by(STRETCH) {
-            let count = STRETCH.min(host.points - first);
+        for first in (0..host.points).step_by(LOOKED_AT) {
+            let count = LOOKED_AT.min(host.points - first);
             host.check_subgroup(first, host.stretch(first, count, &mut memory)?)?;
         }
         Err(ParameterError::Disagreement { section: host.section }.into())
@@ -127,7 +166,18 @@ impl<C: Group> Query<C> {
         match self {
             Self::Device(buffer) => Source::Device(buffer),
             Self::Pinned(buffer) => Source::Pinned(buffer),
-            Self::Host(query) => Source::Reader(query),
+            Self::Host(query) => match query.parameters {
+                HostParameters::Memory(_) => Source::Reader(query),
+                HostParameters::File(_) => Source::Encoded(Encoded::new::<C>(query, query.points)),
+            },
+        }
+    }
+
+    /// What a multiplication over the query says, with a bad point's own error.
+    pub(super) fn explain(&self, error: msm_gpu::Error) -> ProveError {
+        match self {
+            Self::Host(query) => query.explain(error),
+            Self::Device(_) | Self::Pinned(_) => error.into(),
         }
     }
 }
@@ -218,24 +268,32 @@ impl<C: Group> HostQuery<C> {
         check_points::<C>(self.section, self.inputs + first, points, &mut OsRng)
     }
 
+    /// What the device says of the query, with a bad point's own error, which is the processor's.
+    fn explain(&self, error: msm_gpu::Error) -> ProveError {
+        let msm_gpu::Error::Encoding { index } = error else { return error.into() };
+        let looked = self.stretch(index, 1, &mut Vec::new()).map(drop);
+        // A file that is changed under the reader shows the processor something else.
+        let error = looked.and_then(|()| self.parameters.check_unchanged()).err();
+        error.unwrap_or(ParameterError::Disagreement { section: self.section }).into()
+    }
+
+    /// Points as they are in memory, or, from a file, their bytes as they are there.
     fn read_words(&self, first: usize, out: &mut [C::Words]) -> Result<(), ParameterError> {
         // Behind the last point there is infinity, all zero.
         let count = out.len().min(self.points.saturating_sub(first));
         let (out, padding) = out.split_at_mut(count);
         padding.fill(C::Words::zeroed());
         let first = self.inputs + first;
-        let copy = |out: &mut [C::Words], points: &[C::Affine]| {
-            out.iter_mut().zip(C::words(points)).for_each(|(out, point)| *out = *point);
-        };
         match &self.parameters {
-            HostParameters::Memory(parameters) => copy(out, self.held(parameters, first, count)?),
+            HostParameters::Memory(parameters) => {
+                let points = C::words(self.held(parameters, first, count)?);
+                out.iter_mut().zip(points).for_each(|(out, point)| *out = *point);
+                Ok(())
+            }
             HostParameters::File(file) => {
-                let mut points = vec![C::Affine::default(); count];
-                file.read_points::<C>(self.section, first, &mut points)?;
-                copy(out, &points);
+                file.read_bytes::<C>(self.section, first, bytemuck::cast_slice_mut(out))
             }
         }
-        Ok(())
     }
 }
 

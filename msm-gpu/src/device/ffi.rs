@@ -13,11 +13,13 @@ use super::plan::Shape;
 use crate::{Curve, G1, G2};
 
 mod bound;
+mod decode;
 #[cfg(all(test, feature = "host-arithmetic"))]
 pub(crate) mod host;
 mod select;
 
 pub(crate) use bound::{Bound, Entries, table_length};
+pub(crate) use decode::{NO_BAD_POINT, decode};
 pub(crate) use select::{Bitmaps, find_bounds, select_bytes};
 
 /// Mirrors `msm::Windows` of windows.cuh.
@@ -90,6 +92,7 @@ mod raw {
             stream: *mut c_void);
         fn msm_multiply_g1(space: *const RawSpace, windows: *const Windows, table: *const c_void, scalars: *const u32,
             montgomery: u32, count: u32, out: *mut c_void, stream: *mut c_void);
+        fn msm_decode_g1(points: *mut c_void, count: u32, index: u32, bad: *mut u32, stream: *mut c_void);
         fn msm_shape_g2(threads: *mut u32, blocks: *mut u32, coordinate_bytes: *mut u32);
         fn msm_accumulate_g2(space: *const RawSpace, windows: *const Windows, first: u32, count: u32,
             scalars: *const RawScalars, bases: *const c_void, bucket_slot: u32, stream: *mut c_void);
@@ -102,6 +105,7 @@ mod raw {
             stream: *mut c_void);
         fn msm_multiply_g2(space: *const RawSpace, windows: *const Windows, table: *const c_void, scalars: *const u32,
             montgomery: u32, count: u32, out: *mut c_void, stream: *mut c_void);
+        fn msm_decode_g2(points: *mut c_void, count: u32, index: u32, bad: *mut u32, stream: *mut c_void);
     }
 }
 
@@ -176,6 +180,13 @@ pub trait Kernels {
         out: *mut c_void,
         stream: *mut c_void,
     ) -> Status;
+    unsafe fn decode(
+        points: *mut c_void,
+        count: u32,
+        index: u32,
+        bad: *mut u32,
+        stream: *mut c_void,
+    ) -> Status;
 }
 
 /// [`Kernels`] of G1.
@@ -189,7 +200,7 @@ pub struct G2Kernels;
 
 macro_rules! device_curve {
     ($curve:ty, $kernels:ident, $affine:ty, $projective:ty, $blst:ident, $words:literal, $shape:ident, $accumulate:ident, $merge:ident,
-     $reduce:ident, $sum:ident, $table:ident, $multiply:ident, |$limbs:ident| $coordinate:expr) => {
+     $reduce:ident, $sum:ident, $table:ident, $multiply:ident, $decode:ident, |$limbs:ident| $coordinate:expr) => {
         impl Kernels for $kernels {
             fn shape(threads: &mut u32, blocks: &mut u32, coordinate_bytes: &mut u32) -> Status {
                 // SAFETY: three live numbers to write.
@@ -275,6 +286,16 @@ macro_rules! device_curve {
                     )
                 }
             }
+            unsafe fn decode(
+                points: *mut c_void,
+                count: u32,
+                index: u32,
+                bad: *mut u32,
+                stream: *mut c_void,
+            ) -> Status {
+                // SAFETY: the caller's promise.
+                unsafe { raw::$decode(points, count, index, bad, stream) }
+            }
         }
 
         const _: () = assert!(
@@ -327,6 +348,7 @@ device_curve!(
     msm_sum_g1,
     msm_table_g1,
     msm_multiply_g1,
+    msm_decode_g1,
     |limbs| fp(limbs)
 );
 device_curve!(
@@ -343,6 +365,7 @@ device_curve!(
     msm_sum_g2,
     msm_table_g2,
     msm_multiply_g2,
+    msm_decode_g2,
     |limbs| blst::blst_fp2 { fp: [fp(limbs), fp(limbs.get(6..).unwrap_or_default())] }
 );
 

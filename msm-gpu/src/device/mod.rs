@@ -2,7 +2,7 @@
 //!
 //! A [`DeviceMsm`] works in the memory of one [`gpu::Pool`] and stays within its budget: it takes more or fewer windows and more
 //! or fewer points at a time, with the same result. Bases and scalars may be on the device, on the host or in a file ([`Source`]); they
-//! travel while earlier ones are worked on. [`Demand`] says how much memory a multiplication takes.
+//! travel while earlier ones are worked on. Bases may come in a file's encoding, which the device decodes ([`Encoded`]). [`Demand`] says how much memory a multiplication takes.
 //!
 //! The method is Pippenger's with signed windows of about 20 bits. Points are sorted by bucket; buckets are summed by trees of affine
 //! additions, hundreds to thousands of which share one inversion, and so are rows and columns of buckets when the windows are put
@@ -22,6 +22,7 @@
 //! ```
 
 pub mod bench;
+mod decode;
 mod ffi;
 mod fixed_base;
 #[cfg(all(test, feature = "host-arithmetic"))]
@@ -36,6 +37,7 @@ mod window_sums;
 mod windows;
 mod workspace;
 
+pub use decode::{Decoder, Encoded};
 pub use ffi::DeviceCurve;
 pub use fixed_base::FixedBase;
 pub use memory::{Demand, Memory, Scalars};

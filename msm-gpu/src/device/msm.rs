@@ -127,6 +127,7 @@ impl DeviceMsm {
             base_feed.advance();
             scalar_feed.advance();
         }
+        base_feed.finish()?;
         run.finish(&plan)
     }
 
@@ -180,6 +181,7 @@ impl DeviceMsm {
             drop(points);
             base_feed.advance();
         }
+        base_feed.finish()?;
         run.finish(&plan)
     }
 

@@ -163,7 +163,8 @@ impl Task {
         // Each chunk, of which there may be one more, begins another part of the list.
         let of_list =
             if self.ones == 0 { 0 } else { (parts + 1 + self.ones / SUM_AT_ONCE) * SUMS_OF_LIST as u64 };
-        (of_windows + of_list) * jacobian + 6 * 512
+        // Two chunks each of bases and scalars, two buffers of sums, and the index of a bad point.
+        (of_windows + of_list) * jacobian + 7 * 512
     }
 
     /// Bytes of a point.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::Pod;
 use gpu::{DeviceBuffer, Fr, PinnedBuffer, Read, Stream};
 
-use super::DeviceMsm;
+use super::{Decoder, DeviceMsm, Encoded};
 use crate::Error;
 
 /// An input of a multiplication.
@@ -19,6 +19,8 @@ pub enum Source<'a, T: Pod> {
     Host(&'a [T]),
     /// Anywhere else, a file for instance: the same, and no more host memory than those pieces.
     Reader(&'a dyn Reader<T>),
+    /// The same for points as a file has them: each chunk is decoded when it has come.
+    Encoded(Encoded<'a, T>),
 }
 
 /// Elements that are read, or computed, piece by piece.
@@ -54,6 +56,7 @@ impl<T: Pod> Source<'_, T> {
             Source::Pinned(buffer) => buffer.len(),
             Source::Host(slice) => slice.len(),
             Source::Reader(reader) => reader.len(),
+            Source::Encoded(encoded) => encoded.reader.len(),
         }
     }
 
@@ -106,6 +109,8 @@ pub(crate) struct Feed<'a, T: Pod> {
     /// Two chunks take turns: the one that is worked on and the one that comes next. None where the source is on the device.
     present: Option<DeviceBuffer<T>>,
     coming: Option<DeviceBuffer<T>>,
+    /// From the first encoded chunk on.
+    decoder: Option<Decoder>,
     msm: &'a DeviceMsm,
 }
 
@@ -114,6 +119,7 @@ pub(crate) struct Feed<'a, T: Pod> {
 pub(crate) struct Bringer<'b, T: Pod> {
     source: Source<'b, T>,
     into: Option<&'b mut DeviceBuffer<T>>,
+    decoder: &'b mut Option<Decoder>,
     msm: &'b DeviceMsm,
 }
 
@@ -150,8 +156,10 @@ impl<'a, T: Pod + Sync> Feed<'a, T> {
             let buffer = msm.pool.allocate(longest, &msm.copies)?;
             Ok(Some(if secret { buffer.wipe_on_release() } else { buffer }))
         };
-        let mut feed = Self { source, present: room(true)?, coming: room(chunks.len() > 1)?, msm };
-        Bringer { source, into: feed.present.as_mut(), msm }.bring(chunks.first())?;
+        let (present, coming) = (room(true)?, room(chunks.len() > 1)?);
+        let mut feed = Self { source, present, coming, decoder: None, msm };
+        let (into, decoder) = (feed.present.as_mut(), &mut feed.decoder);
+        Bringer { source, into, decoder, msm }.bring(chunks.first())?;
         Ok(feed)
     }
 
@@ -169,12 +177,18 @@ impl<'a, T: Pod + Sync> Feed<'a, T> {
                 return Err(gpu::Error::Length { what: "the chunks of a source", expected: 1, got: 0 }.into());
             }
         };
-        Ok((read, at, Bringer { source: self.source, into: self.coming.as_mut(), msm: self.msm }))
+        let (into, decoder) = (self.coming.as_mut(), &mut self.decoder);
+        Ok((read, at, Bringer { source: self.source, into, decoder, msm: self.msm }))
     }
 
     /// Makes the chunk that came the present one.
     pub(crate) fn advance(&mut self) {
         std::mem::swap(&mut self.present, &mut self.coming);
+    }
+
+    /// That all chunks that came were good.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        self.decoder.map_or(Ok(()), |decoder| decoder.finish(&self.msm.copies))
     }
 }
 
@@ -202,11 +216,27 @@ impl<T: Pod + Sync> Bringer<'_, T> {
                 staging.upload_while(copies, into, 0, slice.get(range.clone()).unwrap_or_default(), work)
             }
             Source::Reader(reader) => {
-                let read = |first: usize, out: &mut [T]| {
-                    reader.read(range.start + first, out).map_err(Error::Reader)
+                staging.fill_while(copies, into, 0, range.len(), read_from(reader, range.start), work)
+            }
+            Source::Encoded(Encoded { reader, points, kernel }) => {
+                let read = read_from(reader, range.start);
+                let worked = staging.fill_while(copies, into, 0, range.len(), read, work)?;
+                let decoder = match self.decoder {
+                    Some(decoder) => decoder,
+                    none => none.insert(Decoder::new(&self.msm.pool, copies)?),
                 };
-                staging.fill_while(copies, into, 0, range.len(), read, work)
+                let count = points.saturating_sub(range.start).min(range.len());
+                decoder.run(kernel, into, 0..count, range.start, copies)?;
+                Ok(worked)
             }
         }
     }
+}
+
+/// Reads elements that are counted from `start` on.
+fn read_from<T>(
+    reader: &dyn Reader<T>,
+    start: usize,
+) -> impl Fn(usize, &mut [T]) -> Result<(), Error> + Sync {
+    move |first, out| reader.read(start + first, out).map_err(Error::Reader)
 }

@@ -1,4 +1,5 @@
 //! Inputs for the tests of the kernels.
+#![allow(dead_code, reason = "each test binary uses some of it")]
 
 use blstrs::Scalar;
 use ff::Field;
@@ -9,6 +10,7 @@ use msm_gpu::{Curve, cpu};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{OsRng, RngCore, SeedableRng};
 
+pub mod encoding;
 pub mod subgroup;
 
 /// One multiplication.

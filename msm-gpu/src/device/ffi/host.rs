@@ -8,6 +8,8 @@ unsafe extern "C" {
     fn msm_host_fp2(operation: i32, lift: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_g1(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
     fn msm_host_g2(operation: i32, a: *const u64, b: *const u64, out: *mut u64) -> bool;
+    fn msm_host_decode_g1(bytes: *const u8, out: *mut u64) -> bool;
+    fn msm_host_decode_g2(bytes: *const u8, out: *mut u64) -> bool;
     fn msm_host_group(windows: *const Windows, first: u32, count: u32, n: u32, out: *mut WindowOfGroup);
     fn msm_host_line_points(windows: *const Windows) -> u32;
 }
@@ -90,6 +92,22 @@ pub(crate) fn g2(
     // SAFETY: as above.
     let known = unsafe { msm_host_g2(operation as i32, a.as_ptr(), b.as_ptr(), out.as_mut_ptr()) };
     known.then(|| G2::jacobian(&out))
+}
+
+/// A point of G1 from its encoding in a file; infinity, and false, where that is none.
+pub(crate) fn decode_g1(bytes: &[u8; 96]) -> (bool, <G1 as DeviceCurve>::Words) {
+    let mut out = [0; 12];
+    // SAFETY: a live encoding and room for a point.
+    let good = unsafe { msm_host_decode_g1(bytes.as_ptr(), out.as_mut_ptr()) };
+    (good, out)
+}
+
+/// The same in G2.
+pub(crate) fn decode_g2(bytes: &[u8; 192]) -> (bool, <G2 as DeviceCurve>::Words) {
+    let mut out = [0; 24];
+    // SAFETY: as above.
+    let good = unsafe { msm_host_decode_g2(bytes.as_ptr(), out.as_mut_ptr()) };
+    (good, out)
 }
 
 /// A window of a group, as windows.cuh lays it out for the sort.
