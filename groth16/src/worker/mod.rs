@@ -86,7 +86,7 @@ impl Prover {
     /// standard input is set here. Waits until the worker has its own prover: for several, [`Fleet::on`](crate::Fleet::on) does so side by
     /// side.
     ///
-    /// Witnesses are sent over a socket, which costs 0.4 s for each GB. [`Prover::plan`] is that of the first worker.
+    /// Witnesses are sent over a socket, which costs 65 ms for the 87 MB of a PoRep partition. [`Prover::plan`] is that of the first worker.
     ///
     /// # Errors
     /// [`ProveError::Worker`], and those of the worker's verifying key.
