@@ -136,7 +136,7 @@ impl Worker {
     fn greet(&mut self) -> Result<(Hello, VerifyingKey), WorkerError> {
         self.socket.set_read_timeout(Some(INTERVAL)).map_err(WorkerError::Connection)?;
         self.socket.set_write_timeout(Some(INTERVAL)).map_err(WorkerError::Connection)?;
-        let hello = wire::receive(self)?.ok_or_else(WorkerError::hung_up)?;
+        let hello = wire::receive::<Hello>(self)?.ok_or_else(WorkerError::hung_up)?.check()?;
         Ok((hello, wire::receive_key(self)?))
     }
 

@@ -126,6 +126,18 @@ fn lengths_that_cannot_be_are_refused_before_memory_is_asked_for() {
     assert!(matches!(bits(&[0; 32], 7), Ok(Err(assignment::PackedError::FirstInput))));
 }
 
+fn hello(version: u32) -> Vec<u8> {
+    let json = format!(r#"{{"version":{version},"plan":null}}"#);
+    [&(json.len() as u32).to_le_bytes()[..], json.as_bytes()].concat()
+}
+
+#[test]
+fn workers_of_another_version_are_refused() {
+    let check = |version| wire::receive::<Hello>(&mut Cursor::new(hello(version))).unwrap().unwrap().check();
+    assert!(check(1).unwrap().plan.is_none());
+    assert_eq!(error(check(2)), "the worker's message is malformed: version 2, but this is version 1");
+}
+
 /// Gives these bytes and then no more, and notes the most that it was asked for at once.
 struct Announced<'a> {
     bytes: &'a [u8],
@@ -186,7 +198,7 @@ fn messages() -> Vec<Vec<u8>> {
     wire::send_sums(&mut messages[1], &Sums::zero()).unwrap();
     let row = CheckError::Unsatisfied { row: 7, a: -Scalar::ONE, b: Scalar::from(5), c: Scalar::ZERO };
     wire::send(&mut messages[2], &Answer::Err(Failure::from(ProveError::from(row)))).unwrap();
-    wire::send(&mut messages[3], &Hello { plan: None }).unwrap();
+    messages[3] = hello(1);
     messages[3].extend(8u32.to_le_bytes());
     messages[3].extend([0; 8]);
     messages

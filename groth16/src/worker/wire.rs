@@ -26,15 +26,27 @@ const KEY: usize = 1 << 30;
 /// Elements that are read at a time: what a length announces takes no memory before it comes.
 const STRETCH: usize = 1 << 15;
 
+/// Goes up when any of this changes: a program that is replaced while it runs starts workers that may speak otherwise.
+const VERSION: u32 = 1;
+
 /// What a worker says first; its key follows.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
+    version: u32,
     pub(super) plan: Option<Plan>,
 }
 
 impl Hello {
     pub(super) fn of(prover: &Prover) -> Self {
-        Self { plan: prover.plan().copied() }
+        Self { version: VERSION, plan: prover.plan().copied() }
+    }
+
+    /// Of a worker that can be talked to.
+    pub(super) fn check(self) -> Result<Self, WorkerError> {
+        match self.version {
+            VERSION => Ok(self),
+            got => Err(WorkerError::Message(format!("version {got}, but this is version {VERSION}"))),
+        }
     }
 }
 

@@ -22,7 +22,8 @@ impl DeviceMsm {
     /// inside: in each window `T` settles whether `P`'s digit is zero and its sign, since of `0`, `P` and `-P` no two differ by an element
     /// of the subgroup (their differences `P` and `2P` are outside, as no group of points here has elements of even order); then each
     /// `S_b` settles one bit; and the digits settle the scalar. So it is missed with probability at most 2^-96, however the
-    /// points were chosen and whatever the cofactor, provided that `rng` is unpredictable to whoever chose them.
+    /// points were chosen and whatever the cofactor, provided that `rng` is unpredictable to whoever chose them; it seeds ChaCha8, whose
+    /// words the scalars are.
     ///
     /// # Errors
     /// As of [`msm`](Self::msm), and those of the source.
