@@ -152,7 +152,7 @@ impl FilecoinProver {
         partition: PorepPartition,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<Proved, FilecoinError> {
-        let mut proved = self.all(Partitions::Porep(vec![partition]), rng)?;
+        let mut proved = self.prove(Partitions::Porep(vec![partition]), rng)?;
         proved.pop().ok_or(CircuitError::Shape { what: "a partition", got: 0 }.into())
     }
 
@@ -162,7 +162,7 @@ impl FilecoinProver {
         partitions: Vec<PorepPartition>,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
-        Ok(FilecoinProof { partitions: self.all(Partitions::Porep(partitions), rng)? })
+        Ok(FilecoinProof { partitions: self.prove(Partitions::Porep(partitions), rng)? })
     }
 
     /// The PoReps of many sectors. A sector of which a partition fails has an error of its own, and the others are proved all the same.
@@ -192,7 +192,7 @@ impl FilecoinProver {
         partition: PostPartition,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
-        Ok(FilecoinProof { partitions: self.all(Partitions::Post(vec![partition]), rng)? })
+        Ok(FilecoinProof { partitions: self.prove(Partitions::Post(vec![partition]), rng)? })
     }
 
     /// All partitions of a WindowPoSt.
@@ -201,7 +201,7 @@ impl FilecoinProver {
         partitions: Vec<PostPartition>,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
-        Ok(FilecoinProof { partitions: self.all(Partitions::Post(partitions), rng)? })
+        Ok(FilecoinProof { partitions: self.prove(Partitions::Post(partitions), rng)? })
     }
 
     /// All partitions of a SnapDeals proof.
@@ -210,20 +210,11 @@ impl FilecoinProver {
         partitions: Vec<UpdatePartition>,
         rng: &mut (impl RngCore + CryptoRng + Send),
     ) -> Result<FilecoinProof, FilecoinError> {
-        Ok(FilecoinProof { partitions: self.all(Partitions::Update(partitions), rng)? })
+        Ok(FilecoinProof { partitions: self.prove(Partitions::Update(partitions), rng)? })
     }
 
-    /// All of these partitions, whichever proof they are of.
+    /// All of these partitions, whichever proof they are of; or the first error, which ends the work.
     pub fn prove(
-        &self,
-        partitions: Partitions,
-        rng: &mut (impl RngCore + CryptoRng + Send),
-    ) -> Result<Vec<Proved>, FilecoinError> {
-        self.all(partitions, rng)
-    }
-
-    /// The proofs, or the first error, which ends the work.
-    fn all(
         &self,
         partitions: Partitions,
         rng: &mut (impl RngCore + CryptoRng + Send),

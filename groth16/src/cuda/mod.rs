@@ -27,7 +27,7 @@ use crate::turns::Turns;
 use crate::{Budgets, Origin, Plan, ProveError, StageTimes, ToxicWaste, VerifyingKey};
 
 pub(crate) use query::HostParameters;
-use query::Query;
+use query::{Group, Query};
 use retry::retry;
 use srs::Srs;
 use workshop::Workshop;
@@ -127,11 +127,10 @@ impl Cuda {
         // The last additions of each sum are made on other threads, while the device works on the next one. G2 has more of them
         // and is not last.
         rayon::in_place_scope(|scope| {
-            let unjoined = self.sum("h", quotient.len(), &mut times.h, recording, || {
-                let sums =
-                    msm.window_sums::<G1>(srs.h.source(), Dense::Montgomery(Source::Device(&quotient)));
+            let unjoined = self.sum("h", &srs.h, &mut times.h, recording, |points| {
+                let sums = msm.window_sums::<G1>(points, Dense::Montgomery(Source::Device(&quotient)));
                 drop(quotient);
-                sums.map_err(|error| srs.h.explain(error))
+                sums
             })?;
             scope.spawn(move |_| *h = joined("h", &unjoined));
             let mut sent_again = None;
@@ -145,10 +144,8 @@ impl Cuda {
             let (len, dense) = (witness.host().num_aux(), witness.dense());
             let packed = DevicePacked::on_device(len, witness.ones(), witness.is_dense(), dense)?;
             let g1 = |name, query: &Query<G1>, density, slot: &mut _| {
-                let points = query.source();
-                self.sum(name, points.len(), slot, recording, || {
-                    let sums = msm.window_sums_packed::<G1>(points, &packed, density);
-                    sums.map_err(|error| query.explain(error))
+                self.sum(name, query, slot, recording, |points| {
+                    msm.window_sums_packed::<G1>(points, &packed, density)
                 })
             };
             let unjoined = g1("l", &srs.l, None, &mut times.l)?;
@@ -156,10 +153,8 @@ impl Cuda {
                 clocks.add(&sent);
             }
             scope.spawn(move |_| *l = joined("l", &unjoined));
-            let points = srs.b_g2.source();
-            let unjoined = self.sum("b_g2", points.len(), &mut times.b_g2, recording, || {
-                let sums = msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density));
-                sums.map_err(|error| srs.b_g2.explain(error))
+            let unjoined = self.sum("b_g2", &srs.b_g2, &mut times.b_g2, recording, |points| {
+                msm.window_sums_packed::<G2>(points, &packed, Some(&self.b_density))
             })?;
             scope.spawn(move |_| *b_g2 = joined("b_g2", &unjoined));
             let unjoined = g1("a", &srs.a, Some(&self.a_density), &mut times.a)?;
@@ -187,19 +182,21 @@ impl Cuda {
         })
     }
 
-    /// One sum of products, which waits for the device: until it has also wiped what the sum leaves there.
-    fn sum<T>(
+    /// One sum of products over a query, which waits for the device: until it has also wiped what the sum leaves there.
+    fn sum<C: Group, T>(
         &self,
-        query: &'static str,
-        len: usize,
+        name: &'static str,
+        query: &Query<C>,
         slot: &mut Option<Clocks>,
         recording: &Recording<'_>,
-        sum: impl FnOnce() -> Result<T, ProveError>,
+        sum: impl FnOnce(Source<'_, C::Words>) -> Result<T, msm_gpu::Error>,
     ) -> Result<T, ProveError> {
-        recording.stage(query);
-        stage(slot, info_span!("sum", query, len), |calls| {
+        let points = query.source();
+        let len = points.len();
+        recording.stage(name);
+        stage(slot, info_span!("sum", query = name, len), |calls| {
             calls.call(debug_span!("msm_gpu::msm", len), || {
-                let sums = sum()?;
+                let sums = sum(points).map_err(|error| query.explain(error))?;
                 self.workshop.stream().synchronize()?;
                 Ok(sums)
             })

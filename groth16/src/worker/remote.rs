@@ -6,8 +6,7 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use assignment::PackedWitness;
@@ -30,8 +29,8 @@ pub(super) struct Remote {
     command: Box<dyn Fn() -> Command + Send + Sync>,
     key: VerifyingKey,
     plan: Option<Plan>,
-    /// The peak of all workers so far, one more than it is; 0 for none.
-    peak: AtomicU64,
+    /// The greatest of all workers so far.
+    device_peak: Mutex<Option<u64>>,
     turns: Turns,
     worker: Mutex<Option<Worker>>,
 }
@@ -61,11 +60,16 @@ impl Remote {
             command: Box::new(command),
             key: key.clone(),
             plan: hello.plan,
-            peak: AtomicU64::new(0),
+            device_peak: Mutex::default(),
             turns: Turns::new(1),
             worker: Mutex::new(Some(worker)),
         };
         Ok((key, remote))
+    }
+
+    fn lock_peak(&self) -> MutexGuard<'_, Option<u64>> {
+        // One assignment happens under the lock.
+        self.device_peak.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The worker that there is, or a new one.
@@ -97,8 +101,8 @@ impl Pipeline for Remote {
         match worker.ask(witness)? {
             Ok((sums, Done { times, device_peak })) => {
                 *place = Some(worker);
-                let peak = device_peak.map_or(0, |peak| peak.saturating_add(1));
-                self.peak.fetch_max(peak, Ordering::Relaxed);
+                let mut peak = self.lock_peak();
+                *peak = (*peak).max(device_peak);
                 Ok((sums, times))
             }
             Err(error) => {
@@ -115,7 +119,7 @@ impl Pipeline for Remote {
     }
 
     fn device_peak(&self) -> Option<u64> {
-        self.peak.load(Ordering::Relaxed).checked_sub(1)
+        *self.lock_peak()
     }
 
     fn recovers(&self) -> bool {

@@ -6,16 +6,19 @@
 use std::io::{self, Read, Write};
 
 use assignment::{Bitmap, PackedError, PackedWitness};
-use blstrs::{G1Affine, G1Projective, G2Affine, Scalar};
+use blstrs::Scalar;
 use bytemuck::TransparentWrapper as _;
 use ff::{Field, PrimeField};
 use gpu::Fr;
 use group::Curve as _;
+use group::prime::PrimeCurveAffine as _;
+use msm_gpu::{G1, G2};
 use r1cs::CheckError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::WorkerError;
+use crate::encoding::Encoding;
 use crate::pipeline::Sums;
 use crate::{Plan, ProveError, Prover, StageTimes, VerifyingKey};
 
@@ -226,24 +229,31 @@ fn receive_elements<T: Clone>(
 
 pub(super) fn send_sums(to: &mut impl Write, sums: &Sums) -> Result<(), WorkerError> {
     for point in [&sums.a, &sums.b_g1, &sums.l, &sums.h] {
-        write(to, &point.to_affine().to_uncompressed())?;
+        send_point::<G1>(to, point)?;
     }
-    write(to, &sums.b_g2.to_affine().to_uncompressed())
+    send_point::<G2>(to, &sums.b_g2)
 }
 
 pub(super) fn receive_sums(from: &mut impl Read) -> Result<Sums, WorkerError> {
-    let mut g1 = || -> Result<G1Projective, WorkerError> {
-        let mut bytes = [0; 96];
-        read(from, &mut bytes)?;
-        let point = Option::<G1Affine>::from(G1Affine::from_uncompressed(&bytes));
-        point.map(Into::into).ok_or_else(|| WorkerError::Message("a sum is no point of G1".into()))
-    };
+    let mut g1 = || receive_point::<G1>(from);
     let [a, b_g1, l, h] = [g1()?, g1()?, g1()?, g1()?];
-    let mut bytes = [0; 192];
+    Ok(Sums { a, b_g1, b_g2: receive_point::<G2>(from)?, l, h })
+}
+
+fn send_point<C: Encoding>(to: &mut impl Write, point: &C::Projective) -> Result<(), WorkerError> {
+    let mut bytes = vec![0; C::BYTES];
+    C::write_uncompressed(&point.to_affine(), &mut bytes);
+    write(to, &bytes)
+}
+
+/// Infinity is a sum, too.
+fn receive_point<C: Encoding>(from: &mut impl Read) -> Result<C::Projective, WorkerError> {
+    let mut bytes = vec![0; C::BYTES];
     read(from, &mut bytes)?;
-    let b_g2 = Option::<G2Affine>::from(G2Affine::from_uncompressed(&bytes))
-        .ok_or_else(|| WorkerError::Message("a sum is no point of G2".into()))?;
-    Ok(Sums { a, b_g1, b_g2: b_g2.into(), l, h })
+    let point = C::parse(&bytes, false).filter(C::is_in_subgroup);
+    point
+        .map(|point| point.to_curve())
+        .ok_or_else(|| WorkerError::Message(format!("a sum is no point of {}", C::NAME)))
 }
 
 fn too_long(got: usize, limit: usize) -> WorkerError {
